@@ -1,0 +1,58 @@
+# Each target does all of its own set-up: a machine with Python 3.11+, pip and make is enough.
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := .venv/run.stamp
+DEV := .venv/dev.stamp
+# hatchling, which builds us, is pinned with hashes in both lock files.
+SELF := $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
+
+.PHONY: demo test check bench docs lock clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
+
+demo: $(RUN)  ## run a whole session on a virtual phone: no phone, no key, no network
+	$(BIN)/droidpilot demo
+
+test: $(DEV)  ## run all tests
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(DEV)  ## format, lint, types, floors, generated docs fresh
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.docs --check
+
+bench: $(DEV)  ## print the figures (medians and ratios)
+	$(BIN)/python -m tests.bench
+
+docs: $(DEV)  ## write the generated reference pages
+	$(BIN)/python -m tests.docs
+
+lock: $(DEV)  ## refresh the two lock files
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
+		--extra build -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
+		--extra build --extra dev -o requirements-dev.lock pyproject.toml
+
+clean:  ## remove the virtual environment and caches
+	rm -rf .venv .mypy_cache .ruff_cache .hypothesis
+
+.venv/venv.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "droidpilot needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+$(RUN): .venv/venv.stamp requirements.lock pyproject.toml
+	@echo "Setting up (once, about a minute) ..."
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	$(SELF)
+	@touch $@
+
+$(DEV): .venv/venv.stamp requirements-dev.lock pyproject.toml
+	@echo "Setting up for development (once, about a minute) ..."
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(SELF)
+	@touch $@ $(RUN)

@@ -1,0 +1,110 @@
+"""`droidpilot`: the commands, and what becomes of an error. Nothing heavy is imported on the way to `--help`."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from droidpilot import __version__
+from droidpilot.cli import call, demo, devices, look, model_server, output, run, sessions, virtual
+from droidpilot.core.errors import DroidpilotError, Exit
+
+
+def _finish(code: Any, **_options: Any) -> None:
+    """Exit with what the command returned."""
+    raise typer.Exit(int(code or 0))
+
+
+app = typer.Typer(
+    name="droidpilot",
+    help="Drive Android phones from this computer, one gated and recorded call at a time.",
+    epilog="Begin with: droidpilot demo. Exit codes: 0 done and checked, 1 failed, 2 usage, 3 phone, 4 model, "
+    "5 refused, 6 budget spent, 7 outcome unknown, 8 done but not checked, 70 our bug, 130 interrupted.",
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    result_callback=_finish,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(is_asked: bool) -> None:
+    if is_asked:
+        output.result(f"droidpilot {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Hold the options that stand before a command."""
+
+
+app.command("demo", short_help="Watch a whole session; needs no phone and no key.")(demo.demo)
+app.command("run", short_help="Let a model work towards a goal on a phone.")(run.run)
+app.command("look", short_help="Look at the phone's screen.")(look.look)
+app.command("call", short_help="Call one tool by hand.")(call.call)
+app.command("devices", short_help="List phones, and what to do about each.")(devices.devices)
+app.add_typer(sessions.app, name="session", short_help="List, show and verify recorded sessions.")
+app.add_typer(virtual.app, name="virtual", short_help="Start a virtual phone; ask it for its state.")
+app.command("model-server", short_help="Serve a scripted model.")(model_server.model_server)
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    output.prepare_streams()
+    sys.exit(guarded(lambda: app(prog_name="droidpilot")))
+
+
+def guarded(command: Callable[[], Any]) -> Exit:
+    """Run a command; an error becomes one line on stderr and an exit code, never a traceback. SystemExit passes."""
+    try:
+        command()
+        return Exit.DONE
+    except DroidpilotError as error:
+        return _report(error)
+    except KeyboardInterrupt:
+        output.note("droidpilot: stopped", style="bad")
+        return Exit.INTERRUPTED
+    except Exception as error:  # the last line of defence: a bug becomes one line and a file
+        output.note(f"droidpilot: our bug: {type(error).__name__} ({_kept_traceback(error)})", style="bad")
+        return Exit.INTERNAL
+
+
+def _report(error: DroidpilotError) -> Exit:
+    line = " ".join(str(error).split())
+    output.note(f"droidpilot: {line}", style="bad")
+    return error.exit
+
+
+def _kept_traceback(error: Exception) -> str:
+    """Write the traceback under the state folder and say where it is, or why it could not be written."""
+    from droidpilot.core.clock import SystemClock
+    from droidpilot.core.config import environment, state_home
+
+    # pydantic repeats the value it refused, and that may be a typed secret.
+    text = re.sub(
+        r"input_value=.*?, input_type=", "input_value=(left out), input_type=", _traceback(error), flags=re.DOTALL
+    )
+    try:
+        folder = state_home(environment()) / "crashes"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{SystemClock().now():%Y%m%d-%H%M%S-%f}.txt"
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except (OSError, DroidpilotError) as trouble:
+        return f"its traceback could not be kept: {trouble}"
+    return f"please report it with {path}"
+
+
+def _traceback(error: Exception) -> str:
+    return f"droidpilot {__version__}\n" + "".join(traceback.format_exception(error))

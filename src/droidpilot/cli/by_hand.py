@@ -1,0 +1,48 @@
+"""One call of a person: a session of its own, through the same road and gates as a model's calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from droidpilot.cli.opening import opened, plan_of
+from droidpilot.cli.progress import TerminalProgress
+from droidpilot.cli.starting import Start
+from droidpilot.core.calls import Origin, ToolResult
+from droidpilot.core.clock import SystemClock
+from droidpilot.core.errors import BadArguments, Exit, UsageError
+from droidpilot.core.stop import Stop
+from droidpilot.session import prepare
+from droidpilot.tools.registry import validate
+
+
+@dataclass(frozen=True, slots=True)
+class HandCall:
+    """What came of it, and the exit code that says so."""
+
+    result: ToolResult
+    exit: Exit
+
+
+def one_call(begun: Start, tool: str, arguments: Mapping[str, str]) -> HandCall:
+    """Call one tool on the phone of the settings. Values are text; the tool's own types turn them into what it wants.
+
+    Raises:
+        UsageError: no such tool, or arguments it cannot take; nothing was started.
+        DeviceError: the phone cannot be reached.
+    """
+    clock, stop = SystemClock(), Stop()
+    prepared = prepare(plan_of(begun, clock=clock, stop=stop, origin=Origin.HUMAN))
+    known = prepared.registry.get(tool)
+    if known is None:
+        near = prepared.registry.nearest(tool)
+        hint = f"did you mean {near}?" if near else f"there are: {', '.join(prepared.registry.tools)}"
+        raise UsageError(f"there is no tool {tool!r}", hint=hint)
+    try:
+        validate(known, arguments)
+    except BadArguments as error:
+        raise UsageError(error.message, hint=error.hint) from None
+    with opened(prepared, clock=clock, stop=stop, progress=TerminalProgress(is_brief=True).listener()) as session:
+        result = session.call(tool, arguments)
+        outcome = session.end_call(result)
+    return HandCall(result, outcome.exit)

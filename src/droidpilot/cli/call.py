@@ -1,0 +1,53 @@
+"""`droidpilot call`: one tool by hand, through the same gates as a model's calls."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from droidpilot.cli import options, output
+from droidpilot.core.errors import Exit, UsageError
+
+
+def call(
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="tap, type_text, press, open_app, ui_tree, ...")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="The tool's arguments.")
+    ] = None,
+    device: options.Device = None,
+    policy: options.Policy = None,
+    ask: options.Ask = None,
+) -> Exit:
+    """Call one tool. Refs are those of the last look at this phone.
+
+    Examples: droidpilot call open_app app=Settings; droidpilot call tap ref=12
+    """
+    from droidpilot.cli.by_hand import one_call
+    from droidpilot.cli.starting import start
+    from droidpilot.core.calls import Status
+
+    begun = start({"device": device, "policy": policy, "ask": ask})
+    done = one_call(begun, tool, parsed(arguments or []))
+    if done.result.status is Status.OK:
+        output.result(done.result.text)
+    else:
+        output.note(f"{done.result.status.value}: {done.result.text}", style="bad")
+    return done.exit
+
+
+def parsed(words: list[str]) -> dict[str, str]:
+    """Split `key=value` words at the first `=`; values stay text.
+
+    Raises:
+        UsageError: a word without `=`, an empty key, or a key given twice.
+    """
+    found: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise UsageError(f"argument {word!r} is not KEY=VALUE", hint="for example: droidpilot call tap ref=12")
+        if key in found:
+            raise UsageError(f"argument {key} is given twice", hint="give it once")
+        found[key] = value
+    return found

@@ -1,0 +1,59 @@
+"""`droidpilot devices`: what is attached, and what to do about a phone that is not ready."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from droidpilot.cli import options, output
+from droidpilot.core.errors import Exit
+
+if TYPE_CHECKING:
+    from droidpilot.cli.target import Known
+
+
+def devices(json: options.Json = False) -> Exit:
+    """List phones and running virtual phones; for one that is not ready, say what to do.
+
+    Example: droidpilot devices --json
+    """
+    from droidpilot.cli.starting import start
+    from droidpilot.cli.target import attached_phones, reap_dead, virtual_phones
+    from droidpilot.core.clock import SystemClock
+
+    begun = start({})
+    reap_dead(begun.home)
+    virtual = virtual_phones(begun.home)
+    ours = {one.device.serial for one in virtual}
+    attached = attached_phones(begun.settings.adb_port, SystemClock())
+    found = [one for one in attached if one.device.serial not in ours] + virtual
+    if json:
+        output.result_json({"devices": [_as_json(one) for one in found]})
+        return Exit.DONE
+    if not found:
+        output.note("no phone is attached; plug one in with USB debugging on, or try: droidpilot virtual start")
+        return Exit.DONE
+    output.table([("SERIAL", "STATE", "TRANSPORT", "MODEL"), *map(_as_row, found)])
+    for one in found:
+        if one.device.next_step:
+            output.note(f"{one.device.serial} is {one.device.state}: {one.device.next_step}", style="warn")
+    return Exit.DONE
+
+
+def _as_row(known: Known) -> tuple[str, ...]:
+    device = known.device
+    transport = f"{device.transport} (virtual)" if known.is_virtual else device.transport
+    return (device.serial, "ready" if device.is_ready else device.state, transport, device.model)
+
+
+def _as_json(known: Known) -> dict[str, Any]:
+    device = known.device
+    return {
+        "serial": device.serial,
+        "state": device.state,
+        "is_ready": device.is_ready,
+        "transport": device.transport,
+        "model": device.model,
+        "is_virtual": known.is_virtual,
+        "adb_port": known.adb_port,
+        "next_step": device.next_step,
+    }

@@ -1,0 +1,111 @@
+"""A recorded session as lines of text, and as JSON. Values in, text out; what a line means is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from droidpilot.cli.output import Style
+from droidpilot.core.text import plural
+from droidpilot.transcript.projections import CallState, Totals, calls
+from droidpilot.transcript.reader import RawEvent, Transcript
+from droidpilot.transcript.session_view import Entry, session_view
+from droidpilot.transcript.verify import Verification
+
+#: Looks are many, and each call tells its own result: they are left out of the text (not of the JSON).
+_QUIET_WORDS = frozenset({"screen"})
+_BAD = frozenset({"refused", "fatal", "unknown", "failed", "no", "expired", "nobody", "stopped", "not judged"})
+_GOOD = frozenset({"ok", "done", "passed", "yes"})
+#: How states read where their own word is no sentence.
+_STATE_WORDS = {"not_sent": "not sent", "not_done": "found not to have happened", "done": "found to have happened"}
+
+
+def as_lines(transcript: Transcript, verification: Verification) -> Iterator[tuple[str, Style]]:
+    """Return the lines of `session show`, each with its style; the last one says whether the chain holds."""
+    view = session_view(transcript.lines)
+    width = max((len(name) for name, _ in view.header), default=0)
+    for name, value in view.header:
+        yield f"{name.ljust(width)}  {value}", "plain"
+    yield "", "plain"
+    for entry in view.entries:
+        if entry.word not in _QUIET_WORDS:
+            yield _entry_line(entry), _style(entry.state)
+    yield "", "plain"
+    yield f"outcome: {view.outcome}; {_totals(view.totals)}", "bold"
+    if view.totals.unknown:
+        yield (
+            f"{plural(view.totals.unknown, 'write')} may or may not have happened: look at the phone before going on",
+            "bad",
+        )
+    yield verification_line(verification), "good" if verification.ok else "bad"
+
+
+def as_json(transcript: Transcript, verification: Verification) -> dict[str, Any]:
+    """Return everything that `session show --json` prints: the view, every call, and the verification."""
+    view = session_view(transcript.lines)
+    return {
+        "header": dict(view.header),
+        "outcome": view.outcome,
+        "exit_code": view.exit_code,
+        "totals": {**asdict(view.totals), "tokens": view.totals.tokens},
+        "entries": [asdict(entry) for entry in view.entries],
+        "calls": [_call_json(call) for call in map(asdict, calls(transcript.lines))],
+        "unread_lines": sum(isinstance(line.event, RawEvent) for line in transcript.lines),
+        "verification": verification_json(verification),
+    }
+
+
+def verification_line(verification: Verification) -> str:
+    """Say in one line whether the chain holds, and where it does not."""
+    if not verification.ok:
+        return f"NOT verified: line {verification.first_bad_line} is the first bad one: {verification.reason}"
+    words = f"verified: {plural(verification.lines, 'line')}, the chain holds"
+    if verification.torn:
+        words += "; the last line was not finished (the session was killed)"
+    elif verification.is_head_behind:
+        words += "; the session was killed after its last line"
+    return words
+
+
+def verification_json(verification: Verification) -> dict[str, Any]:
+    """Return a verification as JSON values."""
+    return {
+        "ok": verification.ok,
+        "first_bad_line": verification.first_bad_line,
+        "reason": verification.reason,
+        "lines": verification.lines,
+        "is_torn": verification.torn,
+        "is_head_behind": verification.is_head_behind,
+        "notes": list(verification.notes),
+    }
+
+
+def _call_json(call: dict[str, Any]) -> dict[str, Any]:
+    call["verdicts"] = [verdict.model_dump(mode="json") for verdict in call["verdicts"]]
+    return call
+
+
+def _entry_line(entry: Entry) -> str:
+    state = f"  {_state(entry)}" if entry.state else ""
+    detail = f"  ({entry.detail})" if entry.detail else ""
+    # Only the time of day: the header names the day.
+    return f"{entry.seq:>4}  {entry.ts[11:19]}  {entry.word.ljust(8)}  {entry.text}{state}{detail}"
+
+
+def _state(entry: Entry) -> str:
+    if entry.word != "call":
+        return f"[{entry.state}]"
+    return f"[{_STATE_WORDS.get(CallState(entry.state), entry.state)}]"
+
+
+def _style(state: str) -> Style:
+    return "bad" if state in _BAD else "good" if state in _GOOD else "plain"
+
+
+def _totals(totals: Totals) -> str:
+    words = [plural(totals.turns, "turn"), plural(totals.actions, "action"), plural(totals.tokens, "token")]
+    words.append("price unknown" if totals.usd is None else f"${totals.usd:.4f}")
+    if totals.refused:
+        words.append(f"{totals.refused} refused")
+    return ", ".join(words)

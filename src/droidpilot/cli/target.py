@@ -1,0 +1,129 @@
+"""Which phone a command drives, and the adb server that knows it.
+
+`virtual` starts a virtual phone for the length of the command; a serial registered in the state folder is reached
+through the adb server of its own; any other through the user's, used as it is. It must never know what is done there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from droidpilot.cli import output
+from droidpilot.core.clock import Clock, Deadline
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_private_server, start_private_server
+from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
+from droidpilot.virtual import registry
+from droidpilot.virtual.registry import Entry
+
+#: What `--device` takes for a virtual phone of one's own.
+VIRTUAL = "virtual"
+#: Seconds an adb server may take for one answer.
+ANSWER_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One phone and the port of the adb server on 127.0.0.1 through which it is reached."""
+
+    serial: str
+    adb_port: int
+    is_virtual: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A phone that some adb server knows, the user's or a virtual phone's own."""
+
+    device: AttachedDevice
+    adb_port: int
+    is_virtual: bool
+
+
+@contextmanager
+def chosen_phone(device: str | None, *, adb_port: int, home: Path, clock: Clock) -> Iterator[Target]:
+    """Find the phone, or start one, and let go of it afterwards.
+
+    Raises:
+        DeviceError: no phone, several, or one that is not ready; the hint says what to do.
+    """
+    reap_dead(home)
+    if device == VIRTUAL:
+        with started_phone(home, seed=0, clock=clock) as target:
+            output.note(f"virtual phone {target.serial}: its state ends with this command", style="dim")
+            yield target
+        return
+    virtual = virtual_phones(home)
+    known = {one.device.serial: one for one in virtual}
+    if device not in known:
+        known = {one.device.serial: one for one in [*attached_phones(adb_port, clock), *virtual]}
+    chosen = known[choose_device([one.device for one in known.values()], device).serial]
+    yield Target(chosen.device.serial, chosen.adb_port, chosen.is_virtual)
+
+
+@contextmanager
+def started_phone(home: Path, *, seed: int, clock: Clock) -> Iterator[Target]:
+    """Run a virtual phone of our own with a private adb server for the length of a `with`.
+
+    Raises:
+        DeviceError: one of the two does not start.
+    """
+    from droidpilot.virtual.server import running_phone
+
+    with ExitStack() as stack:
+        phone = stack.enter_context(running_phone(seed=seed))
+        server, entry = with_private_server(home, phone.entry, clock)
+        stack.callback(server.stop)
+        stack.callback(registry.remove, home, entry)
+        yield Target(entry.serial, server.port, is_virtual=True)
+
+
+def with_private_server(home: Path, entry: Entry, clock: Clock) -> tuple[PrivateServer, Entry]:
+    """Start an adb server for one virtual phone, connect it, and register the phone with it.
+
+    Registering comes before connecting: should we be killed, a later command finds the server and ends it.
+    """
+    server = start_private_server(home / "adb", clock)
+    try:
+        entry = replace(entry, adb_port=server.port, adb_pid=server.pid, adb_pid_started=server.started)
+        registry.register(home, entry)
+        connect_tcp(server.server, entry.serial, Deadline.after(clock, ANSWER_S))
+    except BaseException:
+        server.stop()
+        registry.remove(home, entry)
+        raise
+    return server, entry
+
+
+def reap_dead(home: Path) -> None:
+    """Forget virtual phones whose process is gone, and end the adb servers that a kill left behind."""
+    for entry in registry.entries(home):
+        if not entry.is_alive:
+            if entry.adb_pid is not None and entry.adb_port is not None:
+                reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
+            registry.remove(home, entry)
+
+
+def virtual_phones(home: Path) -> list[Known]:
+    """List the running virtual phones of this state folder that can be reached."""
+    return [
+        Known(AttachedDevice(entry.serial, "device", "tcp", "Virtual Phone"), entry.adb_port, is_virtual=True)
+        for entry in registry.entries(home)
+        if entry.is_alive and entry.adb_port is not None
+    ]
+
+
+def attached_phones(adb_port: int, clock: Clock) -> list[Known]:
+    """List the phones that the user's adb server knows; it is started only where none answers.
+
+    Raises:
+        DeviceLost: there is no server and none can be started.
+    """
+    server = AdbServer(adb_port)
+    if ensure_server(server, clock):
+        output.note(f"started an adb server on port {adb_port}", style="dim")
+    devices = list_devices(server, Deadline.after(clock, ANSWER_S))
+    return [Known(device, adb_port, is_virtual=False) for device in devices]

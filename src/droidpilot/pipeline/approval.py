@@ -1,0 +1,224 @@
+"""Asking a person: the Approver port, the question as a value, and the gate that decides whether to ask.
+
+The gate asks where a rule says ask, or where the risk is at the mode's threshold. It never shows anything itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from droidpilot.core.calls import Answer, Effect, Verdict
+from droidpilot.core.clock import Clock
+from droidpilot.core.events import ApprovalAnswered, ApprovalAsked, Event
+from droidpilot.core.text import shorten
+from droidpilot.pipeline.case import Case, same_call_key
+from droidpilot.policy.risk import is_always_asked
+
+#: Seconds until no answer means no (T09), and the same for a strong confirm.
+CONFIRM_EXPIRES_S = 180.0
+STRONG_EXPIRES_S = 30.0
+
+
+class AskMode(StrEnum):
+    """When risk alone is reason to ask. Rules that say ask, and strong confirms, ask in every mode."""
+
+    NEVER = "never"
+    RISKY = "risky"
+    EVERY = "every"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """What the approver is shown. `challenge` must be retyped for a strong confirm; it is empty for a yes or no."""
+
+    prompt_id: str
+    call_id: str
+    sentence: str
+    package: str | None
+    level: Literal["confirm", "strong"]
+    signals: tuple[str, ...]
+    rule: str | None
+    challenge: str
+    expires_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalReply:
+    """An answer, bound to its question. Anything but yes means no."""
+
+    prompt_id: str
+    answer: Literal["yes", "no", "expired", "nobody"]
+
+
+class Approver(Protocol):
+    """Gives a yes or no to one call. Raises Interrupted and nothing else."""
+
+    @property
+    def name(self) -> str:
+        """Name for the record: terminal, demo, none."""
+        ...
+
+    def ask(self, request: ApprovalRequest) -> ApprovalReply: ...
+
+
+class NoApprover:
+    """Nobody is there, which means no."""
+
+    name = "none"
+
+    def ask(self, request: ApprovalRequest) -> ApprovalReply:
+        return ApprovalReply(request.prompt_id, "nobody")
+
+
+class ApprovalGate:
+    """Asks where a rule says ask or the risk says so. Remembers every no: the same call is never asked about twice."""
+
+    name = "approval"
+
+    def __init__(
+        self,
+        mode: AskMode,
+        approver: Approver,
+        *,
+        is_guarded: Callable[[str | None], bool],
+        clock: Clock,
+        record: Callable[[Event], None],
+        waited: Callable[[float], None],
+    ) -> None:
+        self._mode = mode
+        self._approver = approver
+        self._is_guarded = is_guarded
+        self._clock = clock
+        self._record = record
+        self._waited = waited
+        self._refused_once: set[str] = set()
+        self._unknown: dict[str, str] = {}
+        self._prompts = 0
+
+    @property
+    def unresolved(self) -> int:
+        """How many writes may or may not have happened."""
+        return len(self._unknown)
+
+    def note_unknown(self, case: Case) -> None:
+        """Remember a write that may have happened: a yes to it was used up, and it blocks its own repetition."""
+        self._unknown[same_call_key(case)] = case.call.id
+
+    def note_resolved(self, case: Case) -> None:
+        self._unknown.pop(same_call_key(case), None)
+
+    def judge(self, case: Case) -> Verdict:
+        if case.aim is None or case.tool is None:
+            return Verdict(self.name, Answer.ALLOW)
+        is_write = case.effect is Effect.WRITE
+        key = same_call_key(case)
+        if is_write and key in self._unknown:
+            return self._no(
+                Answer.DENY,
+                "unresolved",
+                f"the same call ({self._unknown[key]}) may already have happened; look for its effect instead",
+            )
+        level, rule = self._level(case, is_write=is_write)
+        if level is None:
+            return Verdict(self.name, Answer.ALLOW)
+        if key in self._refused_once:
+            return self._no(Answer.HALT, "refused_twice", "a person said no to this before")
+        return self._ask(case, level, rule, key)
+
+    def _level(self, case: Case, *, is_write: bool) -> tuple[Literal["confirm", "strong"] | None, str | None]:
+        """Say how to ask, and which line wants it. Rules come first, then risk by mode; strong is never silenced."""
+        assert case.aim is not None
+        ruled = next((verdict for verdict in case.verdicts if verdict.gate == "rules"), None)
+        asks = ruled is not None and ruled.answer is Answer.ASK
+        rule = ruled.rule if asks and ruled is not None else None
+        allows = ruled is not None and ruled.answer is Answer.ALLOW and ruled.rule is not None
+        if is_write and len(case.signals) >= 2:
+            return "strong", rule
+        if asks:
+            return "confirm", rule
+        if not is_write:
+            return None, None
+        if is_always_asked(case.signals):
+            return "confirm", None
+        if allows or self._mode is AskMode.NEVER:
+            return None, None
+        has_words = bool(case.labels or case.aim.words)
+        is_blind = bool(case.aim.points) and not has_words and self._is_guarded(case.aim.package)
+        if self._mode is AskMode.EVERY or case.signals or is_blind:
+            return "confirm", None
+        return None, None
+
+    def _ask(self, case: Case, level: Literal["confirm", "strong"], rule: str | None, key: str) -> Verdict:
+        self._prompts += 1
+        request = ApprovalRequest(
+            prompt_id=f"{case.call.id}-p{self._prompts}",
+            call_id=case.call.id,
+            sentence=case.sentence,
+            package=case.aim.package if case.aim is not None else None,
+            level=level,
+            signals=tuple(signal.name for signal in case.signals),
+            rule=rule,
+            challenge=_challenge(case) if level == "strong" else "",
+            expires_s=STRONG_EXPIRES_S if level == "strong" else CONFIRM_EXPIRES_S,
+        )
+        self._record(
+            ApprovalAsked(
+                prompt_id=request.prompt_id,
+                call_id=request.call_id,
+                sentence=request.sentence,
+                level=level,
+                signals=list(request.signals),
+                rule=rule,
+                approver=self._approver.name,
+                expires_s=request.expires_s,
+            )
+        )
+        started = self._clock.monotonic()
+        answer: Literal["yes", "no", "expired", "nobody", "stopped"] = "stopped"
+        try:
+            reply = self._approver.ask(request)
+            is_late = self._clock.monotonic() - started > request.expires_s
+            # An answer to another question, or one that comes too late, is no answer (INV-20).
+            answer = "expired" if is_late or reply.prompt_id != request.prompt_id else reply.answer
+        finally:
+            waited = self._clock.monotonic() - started
+            case.was_asked = True
+            self._waited(waited)
+            self._record(
+                ApprovalAnswered(
+                    prompt_id=request.prompt_id,
+                    call_id=request.call_id,
+                    answer=answer,
+                    approver=self._approver.name,
+                    waited_s=round(waited, 3),
+                )
+            )
+        return self._verdict(answer, level, rule, key)
+
+    def _verdict(self, answer: str, level: str, rule: str | None, key: str) -> Verdict:
+        by = self._approver.name
+        match answer:
+            case "yes":
+                return Verdict(self.name, Answer.ALLOW, "approved", f"approved by {by}", rule)
+            case "no":
+                self._refused_once.add(key)
+                if level == "strong":
+                    return self._no(Answer.HALT, "person_said_no", f"{by} said no to something risky", rule)
+                return self._no(Answer.DENY, "person_said_no", f"{by} said no; do not try it again", rule)
+            case "nobody":
+                how = "run in a terminal to be asked, or allow it with a line in the policy"
+                return self._no(Answer.DENY, "nobody_to_ask", f"it needs a yes and nobody can be asked ({how})", rule)
+            case _:
+                return self._no(Answer.DENY, "expired", "nobody answered in time; stop and call done", rule)
+
+    def _no(self, answer: Answer, code: str, reason: str, rule: str | None = None) -> Verdict:
+        return Verdict(self.name, answer, code, reason, rule)
+
+
+def _challenge(case: Case) -> str:
+    """Choose what must be retyped: the label under the finger, so that the eye is on what will be pressed."""
+    label = next((label.cleaned for label in case.labels), "")
+    return shorten(label, 24).rstrip("…") or "yes, do it"

@@ -1,0 +1,490 @@
+"""Executor: the one road. Every call, whoever asks, is described, judged, written down, run once, looked at.
+
+Only this file turns exceptions into results. It never decides whether a session goes on: a result says how it must end,
+and the loop obeys. It never sees a model.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from uuid import uuid4
+
+from droidpilot.core.calls import Answer, Effect, Status, ToolCall, ToolResult, Verdict
+from droidpilot.core.clock import Clock, Deadline
+from droidpilot.core.errors import (
+    DeviceBusy,
+    DeviceError,
+    DeviceLost,
+    DeviceRefused,
+    DeviceUnavailable,
+    Interrupted,
+    Sent,
+    ToolError,
+    TranscriptError,
+)
+from droidpilot.core.events import (
+    TEXT_SECRET,
+    Event,
+    OutcomeResolved,
+    Target,
+    TargetNode,
+    ToolCalled,
+    ToolReturned,
+    VerdictLine,
+)
+from droidpilot.core.stop import Stop
+from droidpilot.core.text import shorten_marked
+from droidpilot.device.driver import Driver
+from droidpilot.pipeline.approval import ApprovalGate
+from droidpilot.pipeline.budget import Budget
+from droidpilot.pipeline.case import Case, Gate, labels_under
+from droidpilot.pipeline.observer import Observer, Why
+from droidpilot.pipeline.signals import signals_of
+from droidpilot.pipeline.visibility import hidden_reason
+from droidpilot.policy.rules import RuleSet
+from droidpilot.screens.diff import changes
+from droidpilot.screens.labels import label_of
+from droidpilot.screens.render import frame, render
+from droidpilot.screens.screen import Screen
+from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Phone, Registry, Scene, validate
+
+#: Characters of a result that go back to the asker, screens apart (T29).
+RESULT_CHARS = 12_000
+#: Characters of a result that stand in the transcript's line; the rest is an artifact.
+RECORD_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What the executor writes with: the transcript, the artifacts, the redactor and the log of our own faults."""
+
+    record: Callable[[Event], None]
+    keep: Callable[[bytes], str]
+    hide: Callable[[str], None]  # from now on this text is a secret
+    log: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A result before it is written."""
+
+    status: Status
+    text: str
+    code: str = ""
+    value: Any = None
+    screen: int | None = None
+    ends: str = ""
+    sent: Sent = "no"
+
+
+class Executor:
+    """Implements Dispatch. One per session, on one thread."""
+
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        driver: Driver,
+        observer: Observer,
+        rules: RuleSet,
+        gates: Sequence[Gate],
+        approval: ApprovalGate,
+        budget: Budget,
+        desk: Desk,
+        clock: Clock,
+        stop: Stop,
+    ) -> None:
+        self._registry = registry
+        self._driver = driver
+        self._observer = observer
+        self._rules = rules
+        self._gates = gates
+        self._approval = approval
+        self._budget = budget
+        self._desk = desk
+        self._clock = clock
+        self._stop = stop
+
+    # -- for runners
+
+    def first_look(self) -> str:
+        """Look at the phone before anything was asked (plumbing) and say what may be said of it.
+
+        Raises:
+            DeviceError: the phone cannot be read.
+        """
+        deadline = Deadline.after(self._clock, CALL_TIMEOUT_S)
+        return self._tell_whole(self._observer.settled("start", deadline))
+
+    @property
+    def shown_screen(self) -> int | None:
+        """Number of the look that the asker was shown last."""
+        return self._observer.shown.number if self._observer.shown is not None else None
+
+    @property
+    def unresolved_writes(self) -> int:
+        """How many writes may or may not have happened."""
+        return self._approval.unresolved
+
+    def submit(self, call: ToolCall) -> ToolResult:
+        """Take one call down the road.
+
+        Raises:
+            TranscriptError: it could not be written down; nothing may be done any more.
+        """
+        started = self._clock.monotonic()
+        case = Case(call, Deadline.after(self._clock, CALL_TIMEOUT_S))
+        problem = self._describe(case)
+        if problem is None:
+            problem = self._judge(case)
+        send_key = uuid4().hex if problem is None and case.effect is Effect.WRITE else ""
+        self._write_called(case, send_key)
+        answer = problem if problem is not None else self._run(case)
+        return self._write_returned(case, answer, started)
+
+    # -- 1 describe
+
+    def _describe(self, case: Case) -> _Answer | None:
+        """Find tool, target, labels and signals; None where the gates may judge it, else the answer.
+
+        A tool that the session may not use is refused before the phone is so much as looked at.
+        """
+        call = case.call
+        case.tool = self._registry.get(call.tool)
+        verdict = self._judge_by(self._gates[0], case)
+        case.verdicts.append(verdict)
+        if case.refusal is not None:
+            return self._refused(case)
+        assert case.tool is not None  # capability refuses unknown tools
+        try:
+            if call.malformed:
+                return _Answer(Status.LOGIC, f"The call could not be read: {call.malformed}", "malformed")
+            case.arguments = validate(case.tool, call.arguments)
+            if case.tool.needs_screen:
+                case.scene = self._scene(case, self._observer.glance("call", case.deadline))
+            case.aim = case.tool.aim(case.arguments, case.scene)
+            if case.scene is not None:
+                case.labels = labels_under(case.scene.screen, case.aim.nodes)
+            case.signals = signals_of(case)
+        except ToolError as error:
+            return self._target_missing(case, error)
+        except DeviceError as error:
+            return self._device_trouble(case, error, sent="no")
+        except Interrupted:
+            return _Answer(Status.STOPPED, "Stopped before anything was sent.", "stopped", ends="stopped")
+        except Exception:  # our own fault: refuse, and end the session
+            return self._own_fault("describe")
+        return None
+
+    def _scene(self, case: Case, screen: Screen) -> Scene:
+        return Scene(
+            screen=screen,
+            find=lambda ref: self._observer.find(ref, screen),
+            apps=functools.cache(lambda: self._driver.apps(case.deadline)),
+        )
+
+    def scene_now(self, case: Case) -> Scene:
+        """Build a scene on a look of right now, for the staleness gate."""
+        assert case.scene is not None
+        screen = self._observer.glance("call", case.deadline, anew=True)
+        return replace(case.scene, screen=screen, find=lambda ref: self._observer.find(ref, screen))
+
+    def _target_missing(self, case: Case, error: ToolError) -> _Answer:
+        """Answer a call whose target cannot be used, with the screen as it is now: no further look is needed."""
+        text = f"{error}."
+        if case.scene is None:
+            return _Answer(Status.LOGIC, text, error.code)
+        hidden = hidden_reason(self._rules, case.scene.screen)
+        if hidden:
+            # The error may quote a label of a screen that must not be told.
+            text = f"The target cannot be used ({error.code})."
+        return self._with_screen(case, _Answer(Status.LOGIC, text, error.code), "refused")
+
+    # -- 2 gates
+
+    def _judge(self, case: Case) -> _Answer | None:
+        """Ask the gates in order, the first one having been asked already; None where all allow."""
+        try:
+            for gate in self._gates[1:]:
+                verdict = self._judge_by(gate, case)
+                case.verdicts.append(verdict)
+                if case.refusal is not None:
+                    return self._refused(case)
+        except Interrupted:
+            return _Answer(Status.STOPPED, "Stopped before anything was sent.", "stopped", ends="stopped")
+        except DeviceError as error:
+            return self._device_trouble(case, error, sent="no")
+        return None
+
+    def _judge_by(self, gate: Gate, case: Case) -> Verdict:
+        """Ask one gate. One that raises refuses and ends the session (0.5)."""
+        try:
+            return gate.judge(case)
+        except (Interrupted, DeviceError, TranscriptError):
+            raise
+        except Exception:
+            self._desk.log(traceback.format_exc())
+            return Verdict(gate.name, Answer.HALT, "gate_broken", f"the {gate.name} gate failed, which refuses")
+
+    def _refused(self, case: Case) -> _Answer:
+        refusal = case.refusal
+        assert refusal is not None
+        ends = ""
+        if refusal.answer is Answer.HALT:
+            ends = {"budget": "budget", "approval": "refused"}.get(refusal.gate, "internal")
+        if refusal.code == "gate_broken":
+            ends = "internal"
+        text = f"Refused by the {refusal.gate} gate: {refusal.reason}."
+        if refusal.gate == "staleness":
+            if case.scene is not None and hidden_reason(self._rules, case.scene.screen):
+                text = "Refused by the staleness gate: the screen changed meanwhile; nothing was sent."
+            return self._with_screen(case, _Answer(Status.REFUSED, text, refusal.code, ends=ends), "stale")
+        return _Answer(Status.REFUSED, text, refusal.code, ends=ends)
+
+    # -- 3 write
+
+    def _write_called(self, case: Case, send_key: str) -> None:
+        call, aim = case.call, case.aim
+        self._desk.record(
+            ToolCalled(
+                call_id=call.id,
+                parent_id=call.parent_id,
+                origin=call.origin.value,
+                turn_kind=call.turn_kind.value,
+                tool=call.tool,
+                effect="read" if case.effect is Effect.READ else "write",
+                tier=case.tool.tier.value if case.tool is not None else "blind",
+                arguments=self._arguments_to_write(case),
+                sentence=case.sentence,
+                screen=case.scene.screen.number if case.scene is not None else call.screen,
+                target=_target(case) if aim is not None and case.scene is not None else None,
+                signals=[signal.name for signal in case.signals],
+                verdicts=[VerdictLine(**_as_line(verdict)) for verdict in case.verdicts],
+                send_key=send_key,
+            )
+        )
+
+    def _arguments_to_write(self, case: Case) -> Mapping[str, Any]:
+        """Return the arguments as they may stand in the transcript: a text for a password or unknown field may not."""
+        arguments = dict(case.call.arguments)
+        if "text" in arguments and (case.aim is None or case.aim.is_secret):
+            if case.aim is not None and isinstance(arguments["text"], str):
+                self._desk.hide(arguments["text"])
+            arguments["text"] = TEXT_SECRET
+        return arguments
+
+    # -- 4 run, 5 look
+
+    def _run(self, case: Case) -> _Answer:
+        tool, aim = case.tool, case.aim
+        assert tool is not None and aim is not None
+        is_write = tool.effect is Effect.WRITE
+        # Waiting for a person must not eat the time of the call itself.
+        deadline = Deadline.after(self._clock, CALL_TIMEOUT_S)
+        before = case.scene.screen if case.scene is not None else None
+        phone = Phone(
+            driver=self._driver,
+            clock=self._clock,
+            deadline=deadline,
+            look=lambda: self._observer.settled("call", deadline),
+            stop=self._stop,
+        )
+        try:
+            done = tool.run(case.arguments, aim, phone)
+        except DeviceError as error:
+            return self._run_failed(case, error, before, deadline, sent=error.sent if is_write else "no")
+        except Interrupted:
+            if is_write:
+                self._approval.note_unknown(case)
+                text = "Stopped while it was being sent: it may have happened."
+                return _Answer(Status.UNKNOWN, text, "stopped", ends="stopped", sent="unknown")
+            return _Answer(Status.STOPPED, "Stopped.", "stopped", ends="stopped")
+        except Exception:
+            answer = self._own_fault(tool.name)
+            if not is_write:
+                return answer
+            self._approval.note_unknown(case)
+            return replace(answer, status=Status.UNKNOWN, sent="unknown")
+        if is_write:
+            return self._look_after(case, before, deadline)
+        return self._read_done(case, done)
+
+    def _read_done(self, case: Case, done: Done) -> _Answer:
+        if done.screen is None:
+            text = shorten_marked(done.text, RESULT_CHARS)
+            return _Answer(Status.OK, text, value=done.value, ends=done.ends)
+        hidden = hidden_reason(self._rules, done.screen)
+        if hidden:
+            # It came to the front between the gate and the look.
+            return _Answer(Status.REFUSED, hidden, "hidden")
+        shown = self._observer.show(done.screen)
+        return _Answer(Status.OK, _whole(shown), value=shown, screen=shown.number, ends=done.ends)
+
+    def _look_after(self, case: Case, before: Screen | None, deadline: Deadline) -> _Answer:
+        try:
+            after = self._observer.settled("after_write", deadline, before=before)
+        except DeviceError as error:
+            ends = "device" if _is_gone(error) else ""
+            text = f"Done, but the screen could not be read afterwards: {error}."
+            return _Answer(Status.OK, text, error.code, ends=ends, sent="yes")
+        except Interrupted:
+            return _Answer(Status.OK, "Done; stopped before the look after it.", ends="stopped", sent="yes")
+        text = "Done." if before is None or before.fingerprint != after.fingerprint else "Done. No change was seen."
+        if not after.health.is_settled:
+            text += " The screen is still moving."
+        return _Answer(Status.OK, f"{text}\n{self._tell(after)}".rstrip(), screen=after.number, sent="yes")
+
+    def _run_failed(
+        self, case: Case, error: DeviceError, before: Screen | None, deadline: Deadline, *, sent: Sent
+    ) -> _Answer:
+        if sent == "no":
+            return self._device_trouble(case, error, sent="no")
+        self._approval.note_unknown(case)
+        text = f"{error}. It may have happened: look for its effect, and do not simply repeat it."
+        try:
+            after = self._observer.settled("after_write", deadline, before=before)
+        except DeviceError as again:
+            ends = "device" if _is_gone(again) or _is_gone(error) else ""
+            return _Answer(Status.UNKNOWN, text, error.code, ends=ends, sent="unknown")
+        except Interrupted:
+            return _Answer(Status.UNKNOWN, text, error.code, ends="stopped", sent="unknown")
+        if self._has_happened(case, before, after):
+            self._approval.note_resolved(case)
+            case.is_resolved = True
+            text = f"{error.message}, but the screen shows that it happened."
+        return _Answer(Status.UNKNOWN, f"{text}\n{self._tell(after)}", error.code, screen=after.number, sent="unknown")
+
+    def _has_happened(self, case: Case, before: Screen | None, after: Screen) -> bool:
+        assert case.tool is not None and case.aim is not None
+        return before is not None and case.tool.look_after(case.arguments, case.aim, before, after) is True
+
+    # -- 6 cap
+
+    def _tell(self, after: Screen) -> str:
+        """Say what changed since the asker was last shown a screen, or the whole screen where that is no longer."""
+        hidden = hidden_reason(self._rules, after)
+        if hidden:
+            self._observer.shown = None
+            return hidden
+        shown_before = self._observer.shown
+        after = self._observer.show(after)
+        if shown_before is None:
+            return _whole(after)
+        if after is shown_before:
+            return ""
+        diff = changes(shown_before, after)
+        return _whole(after) if diff is None else frame(diff, after.package)
+
+    def _tell_whole(self, screen: Screen) -> str:
+        hidden = hidden_reason(self._rules, screen)
+        if hidden:
+            self._observer.shown = None
+            return hidden
+        return _whole(self._observer.show(screen))
+
+    def _with_screen(self, case: Case, answer: _Answer, why: Why) -> _Answer:
+        """Add the screen as it is now; an answer stands without it where the phone cannot be read."""
+        try:
+            screen = self._observer.settled(why, case.deadline)
+        except (DeviceError, Interrupted):
+            return answer
+        return replace(answer, text=f"{answer.text}\n{self._tell(screen)}".rstrip(), screen=screen.number)
+
+    # -- 7 write
+
+    def _write_returned(self, case: Case, answer: _Answer, started: float) -> ToolResult:
+        call = case.call
+        if answer.sent == "no":
+            self._budget.release(case)
+        full = answer.text
+        record = full if len(full) <= RECORD_CHARS else full[:RECORD_CHARS] + "…"
+        self._desk.record(
+            ToolReturned(
+                call_id=call.id,
+                tool=call.tool,
+                status=answer.status.value,
+                sent=answer.sent,
+                code=answer.code,
+                text=record,
+                artifact=self._desk.keep(full.encode()) if record != full else "",
+                screen=answer.screen,
+                ms=round((self._clock.monotonic() - started) * 1000),
+                ends=answer.ends,
+            )
+        )
+        if case.is_resolved:
+            self._desk.record(OutcomeResolved(call_id=call.id, outcome="done", by="look"))
+        return ToolResult(
+            call_id=call.id,
+            tool=call.tool,
+            status=answer.status,
+            text=full,
+            code=answer.code,
+            value=answer.value if answer.status is Status.OK else None,
+            screen=answer.screen,
+            verdicts=tuple(case.verdicts),
+            ends=answer.ends,
+            sent=answer.sent,
+        )
+
+    # -- trouble
+
+    def _device_trouble(self, case: Case, error: DeviceError, *, sent: Sent) -> _Answer:
+        if _is_gone(error):
+            return _Answer(Status.FATAL, f"{error}.", error.code, ends="device", sent=sent)
+        status = Status.LOGIC if isinstance(error, DeviceRefused) else Status.TRANSIENT
+        return _Answer(status, f"{error}. Nothing was sent.", error.code, sent=sent)
+
+    def _own_fault(self, where: str) -> _Answer:
+        self._desk.log(traceback.format_exc())
+        text = f"droidpilot itself failed ({where}); the traceback is in the session's log."
+        return _Answer(Status.FATAL, text, "internal", ends="internal")
+
+
+def _whole(screen: Screen) -> str:
+    """Return a screen's text, framed as data (A04)."""
+    return frame(render(screen), screen.package)
+
+
+def _is_gone(error: DeviceError) -> bool:
+    return isinstance(error, DeviceLost | DeviceUnavailable | DeviceBusy)
+
+
+def _as_line(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "gate": verdict.gate,
+        "answer": verdict.answer.value,
+        "code": verdict.code,
+        "reason": verdict.reason,
+        "rule": verdict.rule,
+    }
+
+
+def _target(case: Case) -> Target:
+    assert case.aim is not None and case.scene is not None
+    screen = case.scene.screen
+    refs = {index: ref for ref, index in screen.refs.items()}
+    nodes = []
+    for node in case.aim.nodes[:20]:
+        label = label_of(screen.hierarchy, node)
+        box = node.bounds
+        nodes.append(
+            TargetNode(
+                ref=refs.get(node.index),
+                cls=node.cls,
+                resource_id=node.resource_id,
+                package=node.package,
+                bounds=(box.left, box.top, box.right, box.bottom),
+                raw=label.raw,
+                cleaned=label.cleaned,
+                folded=label.folded,
+            )
+        )
+    return Target(package=case.aim.package, points=list(case.aim.points), nodes=nodes)
+
+
+Ends = Literal["", "done", "refused", "budget", "device", "internal", "stopped"]

@@ -1,0 +1,113 @@
+"""Capability, rules and staleness: three of the five gates. Approval and budget have files of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from droidpilot.core.calls import Answer, Verdict
+from droidpilot.core.errors import ToolError
+from droidpilot.pipeline.case import Case, node_identity, target_key
+from droidpilot.pipeline.observer import Observer
+from droidpilot.pipeline.visibility import reading_decision
+from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet
+from droidpilot.screens.labels import Label, id_text
+from droidpilot.tools.registry import Aim, Registry, Scene
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityGate:
+    """May this session use this tool? The same set filters the schema that the model gets."""
+
+    registry: Registry
+    allowed: frozenset[str]
+    name: str = "capability"
+
+    def judge(self, case: Case) -> Verdict:
+        tool = case.call.tool
+        if tool in self.allowed and tool in self.registry.names:
+            return Verdict(self.name, Answer.ALLOW)
+        if tool in self.registry.names:
+            return Verdict(self.name, Answer.DENY, "tool_not_allowed", f"{tool} may not be used in this session")
+        near = self.registry.nearest(tool)
+        hint = f"; did you mean {near}?" if near else f"; there are {', '.join(self.registry.tools)}"
+        return Verdict(self.name, Answer.DENY, "unknown_tool", f"there is no such tool{hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class RulesGate:
+    """The first matching line of the policy, for the packages and labels really under the finger."""
+
+    rules: RuleSet
+    name: str = "rules"
+
+    def judge(self, case: Case) -> Verdict:
+        decision = self._decide(case)
+        rule = str(decision.rule) if decision.rule is not None else None
+        if decision.answer is None:
+            return Verdict(self.name, Answer.ALLOW, "no_rule")
+        if decision.answer is Answer.DENY:
+            by = f" by {rule}" if rule else ""
+            reason = f"denied{by}{': ' + decision.reason if decision.reason else ''}; do not try it again"
+            return Verdict(self.name, Answer.DENY, decision.code or "rule", reason, rule)
+        return Verdict(self.name, decision.answer, decision.code or "rule", decision.reason, rule)
+
+    def _decide(self, case: Case) -> Decision:
+        aim = case.aim
+        if case.tool is not None and case.tool.name == "ui_tree" and case.scene is not None:
+            return reading_decision(self.rules, case.scene.screen)
+        return self.rules.decide(rule_query(case.call.tool, aim, case.labels))
+
+
+def rule_query(tool: str, aim: Aim | None, labels: tuple[Label, ...]) -> RuleQuery:
+    """Build what the rules see of a call: every package under the finger, every label in its three forms, ids apart."""
+    if aim is None:
+        return RuleQuery(tool=tool, packages=(None,), is_matchable=False)
+    packages = dict.fromkeys([aim.package, *(node.package for node in aim.nodes if node.package)])
+    said = [*labels, *(Label.of(word) for word in aim.words)]
+    seen = [QueryLabel(raw=label.raw, cleaned=label.cleaned, folded=label.folded) for label in said]
+    ids = tuple(dict.fromkeys(id_text(node.resource_id) for node in aim.nodes if node.resource_id))
+    return RuleQuery(tool=tool, packages=tuple(packages), labels=tuple(seen), ids=ids, is_matchable=aim.is_matchable)
+
+
+@dataclass(slots=True)
+class StalenessGate:
+    """Do the fields this call depends on still hold right now?
+
+    A new look is taken only where somebody was asked or the last look is no longer fresh. The target is resolved anew
+    on it, by node and not by place, and what is then run is the new resolution. A call by coordinates must also find
+    under them what lay there on the screen that its asker was shown (A30).
+    """
+
+    observer: Observer
+    scene_of: Callable[[Case], Scene]
+    name: str = field(default="staleness")
+
+    def judge(self, case: Case) -> Verdict:
+        if case.tool is None or case.scene is None or case.aim is None or not case.tool.needs_screen:
+            return Verdict(self.name, Answer.ALLOW)
+        shown = self.observer.shown
+        if case.aim.is_by_place and shown is not None and shown.number == case.call.screen:
+            try:
+                seen = case.tool.aim(case.arguments, replace(case.scene, screen=shown))
+            except ToolError:
+                return self._stale("what lay at that place is not what lies there now")
+            if [node_identity(node) for node in seen.nodes] != [node_identity(node) for node in case.aim.nodes]:
+                return self._stale("what lay at that place is not what lies there now")
+        if not case.was_asked and self.observer.is_fresh:
+            return Verdict(self.name, Answer.ALLOW)
+        before = target_key(case, case.aim, case.scene.screen)
+        scene = self.scene_of(case)
+        try:
+            aim = case.tool.aim(case.arguments, scene)
+        except ToolError as error:
+            return self._stale(f"the screen changed meanwhile: {error.message}")
+        if target_key(case, aim, scene.screen) != before:
+            return self._stale("the screen changed meanwhile")
+        case.scene = scene
+        # The sentence stays the one that was judged and shown (INV-90).
+        case.aim = replace(aim, sentence=case.aim.sentence)
+        return Verdict(self.name, Answer.ALLOW, "looked_again")
+
+    def _stale(self, reason: str) -> Verdict:
+        return Verdict(self.name, Answer.DENY, "stale", f"{reason}; nothing was sent")

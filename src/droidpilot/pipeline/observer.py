@@ -1,0 +1,159 @@
+"""Observer: the looks of a session. Reads the phone, builds Screens, numbers them, records each look.
+
+Only this file turns dumps into Screens. What may be told of a screen is decided in visibility, not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from droidpilot.core.clock import Clock, Deadline
+from droidpilot.core.events import Event, ScreenObserved
+from droidpilot.device.driver import Display, Driver, Foreground
+from droidpilot.device.settle import settle
+from droidpilot.screens.hierarchy import Hierarchy, Node
+from droidpilot.screens.parse import parse_hierarchy
+from droidpilot.screens.refs import RefBook
+from droidpilot.screens.screen import Screen, fingerprint_of, make_screen
+
+Why = Literal["start", "call", "after_write", "stale", "refused"]
+
+#: A look this young is still a fresh one (DESIGN.md section 3, staleness).
+FRESH_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class _Dump:
+    data: bytes
+    hierarchy: Hierarchy
+    fingerprint: str
+
+
+class Observer:
+    """Takes looks at one phone. `shown` is the last screen whose refs were given to whoever asks."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        clock: Clock,
+        refs: RefBook,
+        *,
+        record: Callable[[Event], None],
+        keep: Callable[[bytes], str],
+    ) -> None:
+        self._driver = driver
+        self._clock = clock
+        self._refs = refs
+        self._record = record
+        self._keep = keep
+        self._number = 0
+        self._parsed: _Dump | None = None
+        self.last: Screen | None = None
+        self._read_at = float("-inf")
+        self.shown: Screen | None = None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the last look is young enough to act on."""
+        return self.last is not None and self._clock.monotonic() - self._read_at <= FRESH_S
+
+    def find(self, ref: int, screen: Screen) -> Node:
+        """Return the node that `ref` names on `screen`.
+
+        Raises:
+            TargetError: no_ref, stale_ref, ambiguous_ref.
+        """
+        return self._refs.find(ref, screen.hierarchy, screen.display, front=screen.package)
+
+    def glance(self, why: Why, deadline: Deadline, *, anew: bool = False) -> Screen:
+        """Read the phone once, without waiting for it to be still; unless `anew`, a fresh look is used again."""
+        if self.last is not None and self.is_fresh and not anew:
+            return self.last
+        started = self._clock.monotonic()
+        return self._finish(self._read(deadline), why, started, is_settled=True, deadline=deadline)
+
+    def settled(self, why: Why, deadline: Deadline, *, before: Screen | None = None) -> Screen:
+        """Read until the screen is still: after a write (`before`), until it changed and is still again."""
+        started = self._clock.monotonic()
+        outcome = settle(
+            lambda: self._read(deadline),
+            lambda dump: dump.fingerprint,
+            before=before.fingerprint if before is not None else None,
+            clock=self._clock,
+        )
+        return self._finish(outcome.value, why, started, is_settled=outcome.is_settled, deadline=deadline)
+
+    def show(self, screen: Screen) -> Screen:
+        """Give refs to the nodes of `screen`, which is about to be told to whoever asks.
+
+        Where it is still the screen that was told last, that one is returned, and stays.
+        """
+        told = self.shown
+        if told is not None and _looks_like(told, screen):
+            return told
+        shown = (
+            screen
+            if screen.refs
+            else replace(screen, refs=self._refs.assign(screen.hierarchy, screen.display, front=screen.package))
+        )
+        self.shown = shown
+        if self.last is not None and self.last.number == screen.number:
+            self.last = shown
+        return shown
+
+    def _read(self, deadline: Deadline) -> _Dump:
+        data = self._driver.dump(deadline)
+        self._read_at = self._clock.monotonic()
+        # Most reads find the phone as the one before left it; parsing is the dearest part of a look.
+        if self._parsed is None or self._parsed.data != data:
+            hierarchy = parse_hierarchy(data)
+            self._parsed = _Dump(data, hierarchy, fingerprint_of(hierarchy))
+        return self._parsed
+
+    def _finish(self, dump: _Dump, why: Why, started: float, *, is_settled: bool, deadline: Deadline) -> Screen:
+        foreground = self._driver.foreground(deadline)
+        display = self._driver.display(deadline)
+        self._number += 1
+        screen = self._screen(dump, foreground, display, is_settled=is_settled)
+        self.last = screen
+        self._record(
+            ScreenObserved(
+                screen=screen.number,
+                why=why,
+                package=screen.package,
+                activity=screen.activity,
+                fingerprint=screen.fingerprint,
+                nodes=len(screen.nodes),
+                is_settled=screen.health.is_settled,
+                is_complete=screen.health.is_complete,
+                ms=round((self._clock.monotonic() - started) * 1000),
+                artifact=self._keep(dump.data),
+            )
+        )
+        return screen
+
+    def _screen(self, dump: _Dump, foreground: Foreground, display: Display, *, is_settled: bool) -> Screen:
+        screen = make_screen(
+            number=self._number,
+            hierarchy=dump.hierarchy,
+            foreground_package=foreground.package,
+            activity=foreground.activity,
+            width=display.width,
+            height=display.height,
+            rotation=display.rotation,
+            is_settled=is_settled,
+            fingerprint=dump.fingerprint,
+        )
+        is_same = self.last is not None and _looks_like(self.last, screen)
+        return replace(screen, refs=self.last.refs) if is_same and self.last is not None else screen
+
+
+def _looks_like(one: Screen, other: Screen) -> bool:
+    return (one.fingerprint, one.package, one.activity, one.rotation) == (
+        other.fingerprint,
+        other.package,
+        other.activity,
+        other.rotation,
+    )

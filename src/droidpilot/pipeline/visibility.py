@@ -1,0 +1,46 @@
+"""Visibility: whether a screen may be told at all. A policy that denies `ui_tree` hides it in every result (0.6).
+
+A rule that only asks hides it too wherever nobody was asked: what is sent along with another answer was not approved.
+"""
+
+from __future__ import annotations
+
+from droidpilot.core.calls import Answer
+from droidpilot.policy.rules import Decision, Rule, RuleQuery, RuleSet
+from droidpilot.screens.screen import Screen, keyboard_windows
+
+_READ = "ui_tree"
+_SYSTEM_BARS = "com.android.systemui"
+_DENY_FIRST = {Answer.DENY: 0, Answer.ASK: 1}
+
+
+def reading_decision(rules: RuleSet, screen: Screen) -> Decision:
+    """Decide reading for every app that the screen shows; the strictest answer stands.
+
+    Keyboard and system bars lie over every app, so only a rule that names them hides a screen because of them.
+    """
+    keyboards = keyboard_windows(screen.hierarchy, screen.package)
+    packages: dict[str | None, bool] = {screen.package: False}
+    for node in screen.nodes:
+        if node.package and node.package not in packages:
+            packages[node.package] = node.package == _SYSTEM_BARS or node.window in keyboards
+    decisions = []
+    for package, is_helper in packages.items():
+        decision = rules.decide(RuleQuery(tool=_READ, packages=(package,), is_matchable=False))
+        if is_helper and not (decision.rule is not None and _names_an_app(decision.rule)):
+            continue
+        decisions.append(decision)
+    return min(decisions, key=lambda decision: _DENY_FIRST.get(decision.answer or Answer.ALLOW, 2))
+
+
+def hidden_reason(rules: RuleSet, screen: Screen) -> str:
+    """Say why the screen must not be told, by package and rule only; empty where it may be."""
+    decision = reading_decision(rules, screen)
+    if decision.answer not in (Answer.DENY, Answer.ASK):
+        return ""
+    by = f" ({decision.rule})" if decision.rule is not None else ""
+    return f"The screen of {screen.package or 'an unknown app'} is hidden by the policy{by}."
+
+
+def _names_an_app(rule: Rule) -> bool:
+    return rule.package_glob is not None and rule.package_glob.strip("*") != ""

@@ -1,0 +1,131 @@
+"""The lexicon: words and apps that are a reason to worry, read from lexicon.toml when first needed. Data, no decisions.
+
+A text is compared as a sequence of words without case and accents. It must never know where a text came from.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+
+_WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+#: The Turkish letters have dots that come and go with case.
+_DOTLESS = str.maketrans({"ı": "i", "İ": "i"})
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """Phrases to be found in a sequence of words; the longest one at a place wins."""
+
+    by_words: dict[Words, str] = field(default_factory=dict)  # phrase -> what it means
+    longest: int = 0
+
+    def at(self, words: Sequence[str], place: int) -> tuple[Words, str] | None:
+        """Return the longest phrase that begins at `place`, and its meaning."""
+        for length in range(min(self.longest, len(words) - place), 0, -1):
+            phrase = tuple(words[place : place + length])
+            meaning = self.by_words.get(phrase)
+            if meaning is not None:
+                return phrase, meaning
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """All lists, ready for look-up."""
+
+    verbs: Phrases
+    button_verbs: Phrases
+    harmless: Phrases
+    secret_fields: Phrases
+    installer_buttons: Phrases
+    sensitive_segments: frozenset[str]
+    sensitive_prefixes: tuple[str, ...]
+    permission_packages: frozenset[str]
+    installer_packages: frozenset[str]
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Return the shipped lexicon."""
+    data = tomllib.loads(resources.files("droidpilot.policy").joinpath("lexicon.toml").read_text(encoding="utf-8"))
+    apps = data["apps"]
+    return Lexicon(
+        verbs=_phrases(data["verbs"]),
+        button_verbs=_phrases(data["button_verbs"]),
+        harmless=_phrases({"harmless": data["harmless"]}),
+        secret_fields=_phrases(data["fields"]),
+        installer_buttons=_phrases({"install": data["installer_buttons"]}),
+        sensitive_segments=frozenset(apps["sensitive"]["segments"]),
+        sensitive_prefixes=tuple(prefix.lower() for prefix in apps["sensitive"]["prefixes"]),
+        permission_packages=frozenset(apps["permission_dialog"]["packages"]),
+        installer_packages=frozenset(apps["installer"]["packages"]),
+    )
+
+
+def words_of(text: str) -> Words:
+    """Split a text into words without case and accents; single letters in a row (`S e n d`) are one word."""
+    words = _WORD.findall(plain(text))
+    joined: list[str] = []
+    at = 0
+    while at < len(words):
+        end = at
+        while end < len(words) and len(words[end]) == 1 and words[end].isalpha():
+            end += 1
+        if end - at >= 3:
+            joined.append("".join(words[at:end]))
+            at = end
+        else:
+            joined.append(words[at])
+            at += 1
+    return tuple(joined)
+
+
+def id_words_of(resource_id: str) -> Words:
+    """Split a resource id, behind its last `/`, into words: `id/btnSend_now` gives btn, send, now (INV-13b)."""
+    name = resource_id.rpartition("/")[2]
+    return tuple(word for part in _WORD.findall(name) for piece in _CAMEL.split(part) for word in words_of(piece))
+
+
+def plain(text: str) -> str:
+    """Return `text` without case and accents."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.translate(_DOTLESS).casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+def is_sensitive_app(package: str) -> bool:
+    """Tell whether the package is one of a money or password app: a whole segment or a listed prefix (T07)."""
+    known, name = lexicon(), package.lower()
+    if not known.sensitive_segments.isdisjoint(name.split(".")):
+        return True
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in known.sensitive_prefixes)
+
+
+def _phrases(meanings: dict[str, dict[str, list[str]]]) -> Phrases:
+    found = {
+        words_of(phrase): meaning
+        for meaning, languages in meanings.items()
+        for phrases in languages.values()
+        for phrase in phrases
+    }
+    return Phrases(found, max(map(len, found), default=0))
+
+
+def has_phrase(phrases: Phrases, words: Iterable[str]) -> str:
+    """Return the first phrase found anywhere among the words, as text; empty where there is none."""
+    sequence = tuple(words)
+    for place in range(len(sequence)):
+        found = phrases.at(sequence, place)
+        if found is not None:
+            return " ".join(found[0])
+    return ""

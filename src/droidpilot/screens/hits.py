@@ -1,0 +1,243 @@
+"""What is really under a finger, and where a finger meets a node. It must never know refs, rules or tools.
+
+Within a window the order of painting is known: children over their parent, later ones (by drawing order) over earlier
+ones. Between windows it is known only where the dump gives layers; else a smaller window counts as the upper one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
+from droidpilot.screens.labels import clean, raw_label
+from droidpilot.screens.screen import MIN_SIDE, display_of
+
+_GRID = 16  # cells a side
+_MAX_CELLS = 20_000
+_SAMPLES = 24  # points a side where there are too many cells to look at each
+
+
+class Layout:
+    """The touchable areas of one hierarchy in the order of painting; made once, asked often."""
+
+    def __init__(self, hierarchy: Hierarchy, display: Bounds | None = None) -> None:
+        self.hierarchy = hierarchy
+        self.display = display_of(hierarchy) if display is None else display
+        self._width = max(1, self.display.right)
+        self._height = max(1, self.display.bottom)
+        self.windows = window_order(hierarchy)  # topmost first
+        self._areas = _areas(hierarchy, self.display)
+        self._ranks = _paint_ranks(hierarchy, self.windows)
+        self._roots = [root for root in hierarchy.roots() if self.is_touchable(root)]
+        self._cells: dict[
+            tuple[int, int], list[Node]
+        ] = {}  # what takes taps, by the cell of a coarse grid, topmost first
+        for node in sorted(hierarchy.nodes, key=lambda node: -self._ranks[node.index]):
+            if node.is_tappable and self.is_touchable(node):
+                for cell in self._cells_of(self._areas[node.index]):
+                    self._cells.setdefault(cell, []).append(node)
+
+    def area(self, node: Node) -> Bounds:
+        """Return the part of `node` that can be touched if nothing lies over it; possibly empty."""
+        return self._areas[node.index]
+
+    def is_touchable(self, node: Node) -> bool:
+        area = self._areas[node.index]
+        return node.visible and area.width >= MIN_SIDE and area.height >= MIN_SIDE
+
+    def rank(self, node: Node) -> int:
+        """Return its place in the order of painting; higher lies over lower."""
+        return self._ranks[node.index]
+
+    def at(self, x: int, y: int) -> tuple[Node, ...]:
+        """Return all nodes at a point, topmost first."""
+        hit = [node for node in self.hierarchy.nodes if self.area(node).contains(x, y) and self.is_touchable(node)]
+        return tuple(sorted(hit, key=lambda node: -self._ranks[node.index]))
+
+    def blockers(self, node: Node) -> list[Node]:
+        """Return what would take some tap meant for `node`: usable nodes and windows painted over it."""
+        area, rank = self.area(node), self._ranks[node.index]
+        above: dict[int, Node] = {}
+        for cell in self._cells_of(area):
+            for other in self._cells.get(cell, ()):
+                if self._ranks[other.index] > rank and not self.area(other).clip(area).is_empty:
+                    above[other.index] = other
+        return [*above.values(), *self._windows_over(node)]
+
+    def taker_over(self, node: Node, x: int, y: int) -> Node | None:
+        """Return the topmost node that would take a tap meant for `node` at one point, None where none would."""
+        rank = self._ranks[node.index]
+        over = [root for root in self._windows_over(node) if self.area(root).contains(x, y)]
+        for other in self._cells.get((x * _GRID // self._width, y * _GRID // self._height), ()):
+            if self._ranks[other.index] <= rank:
+                break
+            if self.area(other).contains(x, y):
+                over.append(other)
+                break
+        return max(over, key=self.rank, default=None)
+
+    def _windows_over(self, node: Node) -> list[Node]:
+        rank = self._ranks[node.index]
+        return [root for root in self._roots if root.window != node.window and self._ranks[root.index] > rank]
+
+    def _cells_of(self, area: Bounds) -> list[tuple[int, int]]:
+        columns = range(area.left * _GRID // self._width, (area.right - 1) * _GRID // self._width + 1)
+        rows = range(area.top * _GRID // self._height, (area.bottom - 1) * _GRID // self._height + 1)
+        return [(column, row) for row in rows for column in columns]
+
+
+def window_order(hierarchy: Hierarchy) -> tuple[int, ...]:
+    """Return the numbers of the windows, topmost first; a guess where `is_window_order_known` is false."""
+    roots = hierarchy.roots()
+    if is_window_order_known(hierarchy):
+        return tuple(root.window for root in sorted(roots, key=lambda root: -root.window_layer))
+    return tuple(root.window for root in sorted(roots, key=lambda root: root.bounds.width * root.bounds.height))
+
+
+def is_window_order_known(hierarchy: Hierarchy) -> bool:
+    """Tell whether the dump says which window lies over which."""
+    layers = [root.window_layer for root in hierarchy.roots()]
+    return len(layers) < 2 or (min(layers) >= 0 and len(set(layers)) == len(layers))
+
+
+def nodes_at(hierarchy: Hierarchy, x: int, y: int, display: Bounds | None = None) -> tuple[Node, ...]:
+    """Return every visible node at a point, topmost first: window by window, in each the last painted first.
+
+    Where the order of the windows is not known, all those at the point are candidates, whatever their place here.
+    """
+    return Layout(hierarchy, display).at(x, y)
+
+
+def target_nodes(hierarchy: Hierarchy, x: int, y: int, display: Bounds | None = None) -> tuple[Node, ...]:
+    """Return the nodes that a tap at a point is about, topmost first.
+
+    In each window: the topmost node that takes taps, its ancestors that do, and of its descendants those at the point.
+    Where none of these says anything, labelled nodes lying at the point beside it count too (a label painted over or
+    under a bare button). Where nothing takes taps, every labelled node at the point. Only the topmost window counts,
+    but where the order of the windows is not known, all do.
+    """
+    layout = Layout(hierarchy, display)
+    hit = layout.at(x, y)
+    if not hit:
+        return ()
+    windows = [window for window in layout.windows if any(node.window == window for node in hit)]
+    if is_window_order_known(hierarchy):
+        windows = windows[:1]
+    found: list[Node] = []
+    for window in windows:
+        found.extend(_targets_of_window(hierarchy, [node for node in hit if node.window == window]))
+    return tuple(found)
+
+
+def _targets_of_window(hierarchy: Hierarchy, hit: list[Node]) -> list[Node]:
+    taker = next((node for node in hit if node.is_tappable), None)
+    if taker is None:
+        return [node for node in hit if clean(raw_label(node))] or hit[:1]
+    above = {ancestor.index for ancestor in hierarchy.ancestors(taker) if ancestor.is_tappable}
+    inside = range(taker.index, taker.end)
+    chosen = [node for node in hit if node.index in inside or node.index in above]
+    if any(clean(raw_label(node)) for node in chosen if node.index in inside):
+        return chosen
+    beside = {node.index for node in hit if not node.is_usable and clean(raw_label(node))}
+    kept = {node.index for node in chosen} | beside
+    return [node for node in hit if node.index in kept]
+
+
+def tap_point(
+    hierarchy: Hierarchy, node: Node, display: Bounds | None = None, *, layout: Layout | None = None
+) -> tuple[int, int] | None:
+    """Return a visible point of `node` where a tap reaches it, None where there is none.
+
+    The centre if it is free, else the middle of the largest free part; never a point that a clickable descendant, a
+    node painted over it or another window above would take.
+    """
+    layout = layout or Layout(hierarchy, display)
+    if not layout.is_touchable(node):
+        return None
+    area = layout.area(node)
+    taker = layout.taker_over(node, *area.center)
+    if taker is None:
+        return area.center
+    if layout.area(taker).clip(area) == area:
+        return None
+    return _free_point(area, [layout.area(other).clip(area) for other in layout.blockers(node)])
+
+
+def covered_by(
+    hierarchy: Hierarchy, node: Node, display: Bounds | None = None, *, layout: Layout | None = None
+) -> Node | None:
+    """Return the topmost node that would take a tap on the middle of `node`; None where the middle is free."""
+    layout = layout or Layout(hierarchy, display)
+    return layout.taker_over(node, *layout.area(node).center)
+
+
+def _free_point(area: Bounds, rects: list[Bounds]) -> tuple[int, int] | None:
+    """Return the middle of the largest cell of the grid that the rectangles' edges draw, among cells under none."""
+    xs = sorted({area.left, area.right, *(rect.left for rect in rects), *(rect.right for rect in rects)})
+    ys = sorted({area.top, area.bottom, *(rect.top for rect in rects), *(rect.bottom for rect in rects)})
+    if len(xs) * len(ys) > _MAX_CELLS:
+        xs = _sample(area.left, area.right)
+        ys = _sample(area.top, area.bottom)
+    best: tuple[int, int, int, int] | None = None
+    for top, bottom in pairwise(ys):
+        taken = [rect for rect in rects if rect.top < bottom and rect.bottom > top]
+        for left, right in _gaps(xs, taken):
+            width, height = right - left, bottom - top
+            size = (min(width, height), width * height, -top, -left)
+            if best is None or size > best:
+                best, point = size, ((left + right) // 2, (top + bottom) // 2)
+    return None if best is None else point
+
+
+def _gaps(xs: list[int], taken: list[Bounds]) -> Iterable[tuple[int, int]]:
+    """Yield the free stretches of one row, neighbouring free cells joined."""
+    start: int | None = None
+    for left, right in pairwise(xs):
+        is_free = not any(rect.left < right and rect.right > left for rect in taken)
+        if is_free and start is None:
+            start = left
+        if not is_free and start is not None:
+            yield start, left
+            start = None
+    if start is not None:
+        yield start, xs[-1]
+
+
+def _sample(low: int, high: int) -> list[int]:
+    return sorted({low + (high - low) * step // _SAMPLES for step in range(_SAMPLES + 1)})
+
+
+def _areas(hierarchy: Hierarchy, display: Bounds) -> list[Bounds]:
+    """Return each node's bounds clipped by all its ancestors and the display, by index."""
+    areas: list[Bounds] = []
+    clips: list[Bounds] = []
+    for node in hierarchy.nodes:
+        clip = clips[node.parent] if node.parent >= 0 else display
+        area = node.bounds.clip(clip)
+        areas.append(area)
+        clips.append(clip if node.bounds.is_empty else area)
+    return areas
+
+
+def _paint_ranks(hierarchy: Hierarchy, windows: tuple[int, ...]) -> list[int]:
+    """Return each node's place in the order of painting, by index."""
+    children: list[list[Node]] = [[] for _ in hierarchy.nodes]
+    roots: dict[int, Node] = {}
+    for node in hierarchy.nodes:
+        if node.parent >= 0:
+            children[node.parent].append(node)
+        else:
+            roots[node.window] = node
+    ranks = [0] * len(hierarchy.nodes)
+    rank = 0
+    waiting = [roots[window] for window in windows]  # the last one is painted first
+    while waiting:
+        node = waiting.pop()
+        ranks[node.index] = rank
+        rank += 1
+        below = children[node.index]
+        if len(below) > 1 and all(child.drawing_order >= 0 for child in below):
+            below.sort(key=lambda child: child.drawing_order)
+        waiting.extend(reversed(below))
+    return ranks

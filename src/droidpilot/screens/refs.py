@@ -1,0 +1,216 @@
+"""Refs: a number for a node, kept as long as the node can be found again exactly once. They are never reused.
+
+A node is known by its class, id, label and place in its parents (INV-30): the chain of its ancestors' classes and ids
+and, inside a list, everything its row says, so that the Delete button of one row is never that of another. Bounds and
+states do not count, nor the content of a text field. This file must never know what a ref is used for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+
+from droidpilot.core.errors import TargetError
+from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
+from droidpilot.screens.labels import clean, raw_label
+from droidpilot.screens.screen import display_of, is_visible, keyboard_windows
+
+_LIST_CLASSES = ("RecyclerView", "ListView", "GridView", "ExpandableListView", "ViewPager", "StackView")
+#: What switches of older Androids write on themselves: a state, not a label.
+_STATE_WORDS = frozenset(("on", "off"))
+_MAX_INNER = 300  # nodes that are read for the words of one row; keeps deep nesting linear
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """How a node is known. `twins` nodes on the screen have the same key; `place` tells which of them this is."""
+
+    key: str
+    twins: int
+    place: int
+    company: str  # of a twin: digest of the keys of all usable nodes in its list (or window), in order
+
+
+class RefBook:
+    """Gives refs and finds their nodes again. Holds the identities of the last look only."""
+
+    def __init__(self, next_ref: int = 1, known: dict[int, _Identity] | None = None) -> None:
+        self._next = next_ref
+        self._known: dict[int, _Identity] = dict(known or {})
+
+    @property
+    def next_ref(self) -> int:
+        """The number that the next new node will get."""
+        return self._next
+
+    def assign(
+        self, hierarchy: Hierarchy, display: Bounds | None = None, *, front: str | None = None
+    ) -> dict[int, int]:
+        """Give every visible usable node its ref, a known one where it is found again; return ref -> node index.
+
+        Refs that find no node on this hierarchy expire for good.
+        """
+        nodes, identities = _identify(hierarchy, display, front)
+        found = _match(self._known, nodes, identities)
+        ref_by_index = {node.index: ref for ref, node in found.items()}
+        refs: dict[int, int] = {}
+        known: dict[int, _Identity] = {}
+        for node, identity in zip(nodes, identities, strict=True):
+            ref = ref_by_index.get(node.index)
+            if ref is None:
+                ref = self._next
+                self._next += 1
+            refs[ref] = node.index
+            known[ref] = identity
+        self._known = known
+        return refs
+
+    def find(self, ref: int, hierarchy: Hierarchy, display: Bounds | None = None, *, front: str | None = None) -> Node:
+        """Return the node that `ref` names on a hierarchy, without giving or expiring any ref.
+
+        Raises:
+            TargetError: codes no_ref (never given), stale_ref (not there now), ambiguous_ref (there more than once).
+        """
+        if not 0 < ref < self._next:
+            raise TargetError(f"there is no ref {ref}", hint="use a ref of the last screen", code="no_ref")
+        identity = self._known.get(ref)
+        if identity is None:
+            raise TargetError(
+                f"ref {ref} was on an earlier screen and is gone", hint="use a ref of the last screen", code="stale_ref"
+            )
+        nodes, identities = _identify(hierarchy, display, front)
+        node = _match({ref: identity}, nodes, identities).get(ref)
+        if node is not None:
+            return node
+        if any(other.key == identity.key for other in identities):
+            raise TargetError(
+                f"ref {ref} fits more than one place on the screen now", hint="look again", code="ambiguous_ref"
+            )
+        raise TargetError(f"ref {ref} is not on the screen any more", hint="look again", code="stale_ref")
+
+    def to_json(self) -> str:
+        """Write the book, for another process that goes on with the same phone."""
+        known = {str(ref): [i.key, i.twins, i.place, i.company] for ref, i in self._known.items()}
+        return json.dumps({"format": _FORMAT, "next": self._next, "known": known}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> RefBook:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        try:
+            data = json.loads(text)
+            if data["format"] != _FORMAT:
+                raise ValueError("another format")
+            next_ref = int(data["next"])
+            known = {
+                int(ref): _Identity(str(key), int(twins), int(place), str(company))
+                for ref, (key, twins, place, company) in data["known"].items()
+            }
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ValueError(f"not a book of refs: {error}") from error
+        if next_ref < 1 or any(not 0 < ref < next_ref for ref in known):
+            raise ValueError("not a book of refs: it holds one that was never given")
+        return cls(next_ref, known)
+
+
+def _match(known: dict[int, _Identity], nodes: list[Node], identities: list[_Identity]) -> dict[int, Node]:
+    """Return the node of every known ref that fits exactly one.
+
+    Twins are told apart by their place, and only while the same twins stand in the same company; else none fits.
+    """
+    by_place = {(i.key, i.twins, i.place, i.company): node for node, i in zip(nodes, identities, strict=True)}
+    unique = {i.key: node for node, i in zip(nodes, identities, strict=True) if i.twins == 1}
+    found: dict[int, Node] = {}
+    for ref, identity in known.items():
+        if identity.twins == 1:
+            node = unique.get(identity.key)
+        else:
+            node = by_place.get((identity.key, identity.twins, identity.place, identity.company))
+        if node is not None:
+            found[ref] = node
+    return found
+
+
+def _identify(hierarchy: Hierarchy, display: Bounds | None, front: str | None) -> tuple[list[Node], list[_Identity]]:
+    """Return the visible usable nodes, keyboards left out, and how each is known."""
+    display = display_of(hierarchy) if display is None else display
+    keyboards = keyboard_windows(hierarchy, front)
+    said = _said(hierarchy, display)
+    chains, lists = _chains(hierarchy, said)
+    nodes = [
+        node
+        for node in hierarchy.nodes
+        if node.is_usable and node.window not in keyboards and is_visible(node, display)
+    ]
+    keys = [_digest(chains[node.index], _label(node, said)) for node in nodes]
+    counts = Counter(keys)
+    # the company of a node: what usable things its innermost list (or window) holds, in order
+    members: dict[int, list[str]] = {}
+    for node, key in zip(nodes, keys, strict=True):
+        members.setdefault(lists[node.index], []).append(key)
+    companies = {index: _digest(*held) for index, held in members.items()}
+    places: Counter[str] = Counter()
+    identities: list[_Identity] = []
+    for node, key in zip(nodes, keys, strict=True):
+        company = companies[lists[node.index]] if counts[key] > 1 else ""
+        identities.append(_Identity(key, counts[key], places[key], company))
+        places[key] += 1
+    return nodes, identities
+
+
+def _said(hierarchy: Hierarchy, display: Bounds) -> list[str]:
+    """Return what each node says by itself as far as it is no state and no content of a field, by index."""
+    said: list[str] = []
+    for node in hierarchy.nodes:
+        if not is_visible(node, display):
+            said.append("")
+        elif node.is_editable or node.password:
+            said.append(f"{clean(node.desc)}\t{clean(node.hint)}")
+        else:
+            text = clean(raw_label(node))
+            said.append("" if node.checkable and text.lower() in _STATE_WORDS else text)
+    return said
+
+
+def _label(node: Node, said: list[str]) -> str:
+    """Return what identifies a node beside its place: its own words, or those of all that stands in it."""
+    own = said[node.index]
+    if own or not node.is_tappable:  # what a bare scroll container holds comes and goes
+        return own
+    return "\n".join(filter(None, said[node.index + 1 : min(node.end, node.index + _MAX_INNER)]))
+
+
+def _chains(hierarchy: Hierarchy, said: list[str]) -> tuple[list[str], list[int]]:
+    """Return by index a digest of each node's place, and the index of the innermost list it stands in (-1: none)."""
+    chains: list[str] = []
+    lists: list[int] = []
+    child_counts = Counter(node.parent for node in hierarchy.nodes)
+    for node in hierarchy.nodes:
+        if node.parent < 0:
+            chains.append(_digest(node.package, node.cls, node.resource_id))
+            lists.append(-1 - node.window)
+            continue
+        parent = hierarchy.nodes[node.parent]
+        is_list = parent.scrollable or parent.cls.endswith(_LIST_CLASSES)
+        lists.append(parent.index if is_list else lists[parent.index])
+        row = ""
+        # one child is the content of a scrolling page, not a row
+        if is_list and child_counts[parent.index] > 1:
+            row = "\n".join(filter(None, said[node.index : min(node.end, node.index + _MAX_INNER)]))
+        chains.append(_digest(chains[parent.index], node.cls, node.resource_id, row))
+    return chains, lists
+
+
+def _digest(*parts: str) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(f"{len(encoded)}:".encode())
+        digest.update(encoded)
+    return digest.hexdigest()

@@ -1,0 +1,265 @@
+"""Screen: one look at the device as a value. Nodes, the app in front, what the picture cannot say, and refs.
+
+It must never know a phone, a rule or how a screen is written for a model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from droidpilot.core.text import plural
+from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
+
+#: A side of the visible part below this is no place for a finger and nothing to read.
+MIN_SIDE = 2
+
+_KEYBOARD = re.compile(r"inputmethod|\.ime\b|keyboard", re.IGNORECASE)
+_KEYBOARD_TYPES = frozenset(("2", "input_method"))  # Source: AccessibilityWindowInfo.TYPE_INPUT_METHOD
+_SYSTEM_UI = "com.android.systemui"
+#: Packages that draw over apps and are never the app in front (INV-9). The last is uiautomator2's own helper.
+_NEVER_IN_FRONT = frozenset((_SYSTEM_UI, "com.github.uiautomator", "com.github.uiautomator.test"))
+#: Classes that paint without telling what. Source: Android, Flutter and Unity view names as seen in dumps.
+_SURFACES = re.compile(r"(?:SurfaceView|TextureView|WebView|FlutterView|UnityPlayer\w*|GLView|\.View)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a list of nodes cannot say about a look."""
+
+    is_settled: bool = True  # two equal fingerprints one gap apart were seen
+    is_complete: bool = True  # the whole hierarchy was read; absence may be judged only then
+    is_opaque: bool = False  # a surface without nodes (WebView, Flutter, game) covers most of the screen
+    has_keyboard: bool = False  # an input-method window is part of the dump
+    notes: tuple[str, ...] = ()  # in words, for the health line: repairs, foreign windows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """One look. `refs` maps a ref to the index of its node, for every node that was given one."""
+
+    number: int  # counts the looks of a session from 1
+    hierarchy: Hierarchy
+    package: str | None  # the app in front; None where it is not known
+    activity: str | None
+    width: int  # px, as displayed now (rotation applied)
+    height: int
+    rotation: int
+    fingerprint: str  # digest of every field a person could see change
+    health: Health = Health()
+    refs: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return self.hierarchy.nodes
+
+    @property
+    def display(self) -> Bounds:
+        return Bounds(0, 0, self.width, self.height)
+
+    def node_of(self, ref: int) -> Node | None:
+        """Return the node that `ref` names on this screen, None where it names none."""
+        index = self.refs.get(ref)
+        return None if index is None else self.hierarchy.nodes[index]
+
+    def ref_of(self, node: Node) -> int | None:
+        return next((ref for ref, index in self.refs.items() if index == node.index), None)
+
+
+def make_screen(
+    *,
+    number: int,
+    hierarchy: Hierarchy,
+    foreground_package: str | None,
+    activity: str | None,
+    width: int,
+    height: int,
+    rotation: int,
+    is_settled: bool = True,
+    refs: dict[int, int] | None = None,
+    fingerprint: str | None = None,
+) -> Screen:
+    """Build a Screen: works out the app in front, the health and, where it is not given, the fingerprint."""
+    package = front_package(hierarchy, foreground_package)
+    display = Bounds(0, 0, width, height)
+    return Screen(
+        number=number,
+        hierarchy=hierarchy,
+        package=package,
+        activity=activity if package is not None and package == foreground_package else None,
+        width=width,
+        height=height,
+        rotation=rotation,
+        fingerprint=fingerprint_of(hierarchy) if fingerprint is None else fingerprint,
+        health=health_of(hierarchy, package, display, is_settled=is_settled),
+        refs={} if refs is None else refs,
+    )
+
+
+def display_of(hierarchy: Hierarchy) -> Bounds:
+    """Return the union of the windows' bounds: the display as far as a dump alone can tell."""
+    rects = [root.bounds for root in hierarchy.roots() if not root.bounds.is_empty]
+    if not rects:
+        return Bounds(0, 0, 0, 0)
+    return Bounds(
+        min(rect.left for rect in rects),
+        min(rect.top for rect in rects),
+        max(rect.right for rect in rects),
+        max(rect.bottom for rect in rects),
+    )
+
+
+def fingerprint_of(hierarchy: Hierarchy) -> str:
+    """Return a digest (sha256, hex) of all that a person could see change: texts, states, bounds, windows, rotation."""
+    parts = [repr((hierarchy.rotation, hierarchy.is_complete))]
+    for node in hierarchy.nodes:
+        b = node.bounds
+        flags = (
+            node.checkable,
+            node.checked,
+            node.clickable,
+            node.enabled,
+            node.focused,
+            node.scrollable,
+            node.long_clickable,
+            node.selected,
+            node.visible,
+            node.password,
+        )
+        # of a secret only the length: fingerprints are written down
+        text: str | int = len(node.text) if node.password else node.text
+        said = (text, node.desc, node.hint, node.cls, node.resource_id, node.package)
+        parts.append(repr((node.depth, b.left, b.top, b.right, b.bottom, flags, said)))
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_helper_package(package: str) -> bool:
+    """Tell whether a package lies over apps without being one: keyboard, system UI, the automation helper (INV-9).
+
+    It goes by the name alone, and a name proves nothing: never let it loosen a rule for the app in front.
+    """
+    return package in _NEVER_IN_FRONT or _KEYBOARD.search(package) is not None
+
+
+def is_keyboard_window(root: Node, front: str | None = None) -> bool:
+    """Tell whether a root is the window of an input method.
+
+    The app in front is none, whatever its name: a keyboard's own settings page is an app like others.
+    """
+    if root.window_type in _KEYBOARD_TYPES:
+        return True
+    return root.package != front and _KEYBOARD.search(root.package) is not None
+
+
+def keyboard_windows(hierarchy: Hierarchy, front: str | None) -> frozenset[int]:
+    """Return the numbers of the windows that are keyboards; never all windows, lest a screen hide behind a name."""
+    roots = hierarchy.roots()
+    found = frozenset(root.window for root in roots if is_keyboard_window(root, front))
+    return found if len(found) < len(roots) else frozenset()
+
+
+def front_package(hierarchy: Hierarchy, foreground_package: str | None) -> str | None:
+    """Return the app in front: what the phone says has focus, else the largest window that could be one (INV-9).
+
+    Keyboard, system UI and the automation helper are never the answer; None where nothing else is there.
+    """
+    if foreground_package and not is_helper_package(foreground_package):
+        return foreground_package
+    roots = [
+        root
+        for root in hierarchy.roots()
+        if root.package and root.package not in _NEVER_IN_FRONT and not is_keyboard_window(root)
+    ]
+    if roots:
+        largest = max(roots, key=lambda root: (root.bounds.width * root.bounds.height, -root.index))
+        return _package_inside(hierarchy, largest)
+    return foreground_package if foreground_package and _is_only_app(hierarchy, foreground_package) else None
+
+
+def _package_inside(hierarchy: Hierarchy, root: Node) -> str:
+    """Return the package of most nodes of a window: its frame may belong to another one."""
+    counts = Counter(node.package for node in hierarchy.nodes[root.index : root.end] if node.package)
+    counts = Counter({package: count for package, count in counts.items() if package not in _NEVER_IN_FRONT})
+    return counts.most_common(1)[0][0] if counts else root.package
+
+
+def _is_only_app(hierarchy: Hierarchy, package: str) -> bool:
+    """Tell whether a package with a keyboard's name is all there is besides system UI: then it is shown as an app."""
+    others = {root.package for root in hierarchy.roots()} - _NEVER_IN_FRONT
+    return package not in _NEVER_IN_FRONT and others == {package}
+
+
+def visible_bounds(hierarchy: Hierarchy, node: Node, display: Bounds) -> Bounds:
+    """Return the part of `node` that can be touched: clipped by its ancestors and the display; possibly empty.
+
+    An ancestor without any area does not clip: web views have such wrappers round visible things.
+    """
+    bounds = node.bounds.clip(display)
+    for ancestor in hierarchy.ancestors(node):
+        if bounds.is_empty:
+            break
+        if not ancestor.bounds.is_empty:
+            bounds = bounds.clip(ancestor.bounds)
+    return bounds
+
+
+def is_visible(node: Node, display: Bounds) -> bool:
+    """Tell whether a person could see something of `node`: on the display, at least MIN_SIDE on each side."""
+    if not node.visible:
+        return False
+    bounds = node.bounds.clip(display)
+    return bounds.width >= MIN_SIDE and bounds.height >= MIN_SIDE
+
+
+def health_of(hierarchy: Hierarchy, package: str | None, display: Bounds, *, is_settled: bool = True) -> Health:
+    """Work out what the nodes alone do not say."""
+    keyboards = keyboard_windows(hierarchy, package)
+    notes: list[str] = []
+    for root in hierarchy.roots():
+        owner = _package_inside(hierarchy, root)
+        if root.window in keyboards or root.package in _NEVER_IN_FRONT or owner == package:
+            continue
+        note = f"window of {owner[:100] or 'an unnamed package'} is on the screen too"
+        if note not in notes:
+            notes.append(note)
+    if len(notes) > 3:
+        notes = [*notes[:3], f"{plural(len(notes) - 3, 'more window')} of other packages"]
+    if not hierarchy.nodes:
+        notes.append("no nodes")
+    notes.extend(hierarchy.repairs)
+    return Health(
+        is_settled=is_settled,
+        is_complete=hierarchy.is_complete,
+        is_opaque=_is_opaque(hierarchy, display),
+        has_keyboard=bool(keyboards),
+        notes=tuple(notes),
+    )
+
+
+def _is_opaque(hierarchy: Hierarchy, display: Bounds) -> bool:
+    """Tell whether a leaf that paints by itself covers at least half of the display, with nothing said inside it."""
+    half = display.width * display.height / 2
+    if not half:
+        return False
+    for node in hierarchy.nodes:
+        if node.end != node.index + 1 or not _SURFACES.search(node.cls) or not is_visible(node, display):
+            continue
+        bounds = node.bounds.clip(display)
+        if bounds.width * bounds.height < half:
+            continue
+        # a plain View of that size is a backdrop where other nodes of its window say something
+        if not node.cls.endswith(".View") or not _says_anything(hierarchy, node, display):
+            return True
+    return False
+
+
+def _says_anything(hierarchy: Hierarchy, leaf: Node, display: Bounds) -> bool:
+    return any(
+        node.window == leaf.window
+        and node.index != leaf.index
+        and (node.text or node.desc)
+        and is_visible(node, display)
+        for node in hierarchy.nodes
+    )

@@ -1,0 +1,492 @@
+"""Builds one session from concrete parts and tears it down; the only place that constructs them.
+
+First everything a person gave is checked (`prepare`), so that a typo costs nothing; then the transcript is opened, the
+phone leased and reached. However a session ends, it says so in its last line, unless it was killed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from droidpilot import __version__
+from droidpilot.agent.loop import Loop
+from droidpilot.checks.postcondition import Check, judge_all, parse_check
+from droidpilot.core.calls import Origin, Status, ToolCall, ToolResult
+from droidpilot.core.clock import Clock, Deadline, timestamp
+from droidpilot.core.config import Settings
+from droidpilot.core.errors import ConfigError, DroidpilotError, Exit, Interrupted, TranscriptError
+from droidpilot.core.events import (
+    EVENTS,
+    TEXT_ELSEWHERE,
+    CommandGiven,
+    DeviceConnected,
+    Event,
+    Noted,
+    SessionEnded,
+    SessionStarted,
+)
+from droidpilot.core.progress import Progress
+from droidpilot.core.stop import Stop
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.android import connect
+from droidpilot.device.driver import Driver
+from droidpilot.device.lease import Lease
+from droidpilot.model.client import Model
+from droidpilot.model.openai_chat import OpenAIChat
+from droidpilot.model.provider import ModelSettings, http_warning, is_cost_reported, key_for
+from droidpilot.model.usage import Prices
+from droidpilot.pipeline.approval import ApprovalGate, Approver, AskMode, NoApprover
+from droidpilot.pipeline.budget import Budget, Limits
+from droidpilot.pipeline.executor import Desk, Executor
+from droidpilot.pipeline.gates import CapabilityGate, RulesGate, StalenessGate
+from droidpilot.pipeline.observer import Observer
+from droidpilot.pipeline.outcome import Outcome, judge_outcome, outcome_name
+from droidpilot.pipeline.ref_store import load_refs, save_refs
+from droidpilot.policy.lexicon import is_sensitive_app
+from droidpilot.policy.policies import Policy, load_policy
+from droidpilot.tools.registry import Registry
+from droidpilot.tools.shelf import all_tools
+from droidpilot.transcript import files
+from droidpilot.transcript.meta import Meta, MetaFile, process_started
+from droidpilot.transcript.redaction import Redactor
+from droidpilot.transcript.sessions import new_session_id
+from droidpilot.transcript.writer import TranscriptWriter
+
+#: The file in a session's directory that holds the tracebacks of our own faults.
+LOG = "log.txt"
+#: Seconds until a phone that does not answer at the start is given up.
+CONNECT_TIMEOUT_S = 45.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlan:
+    """What a person asked for, before anything is opened."""
+
+    home: Path  # the state folder
+    origin: Origin  # MODEL for run, HUMAN for call and look
+    settings: Settings
+    user_policies: Path
+    shipped_policies: Path
+    project_rules: tuple[str, ...] = ()  # deny and ask lines of ./droidpilot.toml
+    api_keys: Mapping[str, str] = field(default_factory=dict)
+    goal: str = ""
+    checks: tuple[str, ...] = ()
+    is_check_waived: bool = False
+    approver: Approver = field(default_factory=NoApprover)
+    tools: frozenset[str] | None = None  # None: all there are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhoneAddress:
+    """Which phone, and the adb server on 127.0.0.1 that knows it."""
+
+    serial: str
+    adb_port: int
+    is_virtual: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A plan whose every word was understood."""
+
+    plan: SessionPlan
+    registry: Registry
+    allowed: frozenset[str]
+    policy: Policy
+    checks: tuple[Check, ...]
+    model: ModelSettings | None
+    notes: tuple[str, ...]
+
+
+def prepare(plan: SessionPlan) -> Prepared:
+    """Check everything that can be checked without a phone or a network.
+
+    Raises:
+        UsageError, ConfigError, PolicyError: something cannot be used; nothing was started.
+    """
+    registry = all_tools()
+    policy = load_policy(
+        plan.settings.policy,
+        user_dir=plan.user_policies,
+        shipped_dir=plan.shipped_policies,
+        extra_lines=plan.project_rules,
+        tools=registry.names,
+    )
+    model = _model_settings(plan) if plan.origin is Origin.MODEL else None
+    warning = http_warning(model.base_url) if model is not None else None
+    return Prepared(
+        plan=plan,
+        registry=registry,
+        allowed=registry.names if plan.tools is None else plan.tools & registry.names,
+        policy=policy,
+        checks=tuple(parse_check(expression) for expression in plan.checks),
+        model=model,
+        notes=(warning,) if warning else (),
+    )
+
+
+def _model_settings(plan: SessionPlan) -> ModelSettings:
+    settings = plan.settings
+    if not settings.model:
+        raise ConfigError(
+            "no model is set", hint="name one with --model, or set DROIDPILOT_MODEL; droidpilot demo needs none"
+        )
+    prices = settings.prices
+    if settings.max_usd is not None and prices is None and not is_cost_reported(settings.base_url):
+        raise ConfigError(
+            "--max-usd needs to know what the model costs",
+            hint="set [prices] input and output in your config.toml, in USD per million tokens; 0 if it is free",
+        )
+    return ModelSettings(
+        model=settings.model,
+        base_url=settings.base_url,
+        key=key_for(settings.base_url, plan.api_keys),
+        prices=Prices(input_usd=prices.input, output_usd=prices.output, cached_usd=prices.cached) if prices else None,
+    )
+
+
+class Session:
+    """One open session. Made by `open_session`; use one of run_goal, call, look."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        address: PhoneAddress,
+        *,
+        writer: TranscriptWriter,
+        redactor: Redactor,
+        clock: Clock,
+        stop: Stop,
+        progress: Progress,
+    ) -> None:
+        self._prepared = prepared
+        self._address = address
+        self._writer = writer
+        self._redactor = redactor
+        self._clock = clock
+        self._stop = stop
+        self._progress = progress
+        self._is_ended = False
+        self._calls = 0
+        settings = prepared.plan.settings
+        self._budget = Budget(
+            Limits(
+                turns=settings.max_turns,
+                actions=settings.max_actions,
+                tokens=settings.max_tokens,
+                usd=settings.max_usd,
+                seconds=settings.max_seconds,
+            ),
+            clock,
+        )
+        self._meta = Meta(
+            id=writer.session,
+            goal=prepared.plan.goal,
+            started=timestamp(clock),
+            serial=address.serial,
+            model=prepared.model.model if prepared.model is not None else "",
+            pid=os.getpid(),
+            pid_started=process_started(os.getpid()),
+            is_running=True,
+        )
+        self._meta_file = MetaFile(writer.directory, redactor=redactor)
+        self._refs = load_refs(prepared.plan.home, address.serial)
+        self._executor: Executor | None = None
+        self.outcome: Outcome | None = None
+
+    @property
+    def id(self) -> str:
+        return self._writer.session
+
+    @property
+    def directory(self) -> Path:
+        return self._writer.directory
+
+    # -- what a door asks for
+
+    def run_goal(self, model: Model) -> Outcome:
+        """Let the model work towards the goal, then look for the checks.
+
+        Raises:
+            DeviceError: the phone could not be read at the start.
+            TranscriptError: what happened could not be written down.
+        """
+        executor = self._road()
+        plan = self._prepared.plan
+        loop = Loop(
+            model=model,
+            dispatch=self,
+            budget=self._budget,
+            tools=self._prepared.registry.schemas(self._prepared.allowed),
+            shown_screen=lambda: executor.shown_screen,
+            record=self._record,
+            on_text=self._progress.on_text,
+            clock=self._clock,
+            stop=self._stop,
+        )
+        ending = loop.run(plan.goal, executor.first_look())
+        how: str = ending.how
+        passed: list[bool | None] = []
+        if how == "done" and self._prepared.checks:
+            judged = judge_all(self._prepared.checks, self, self._record)
+            passed = [judgement.passed for judgement in judged]
+            how = next((judgement.ends for judgement in judged if judgement.ends), how)
+        code, reason = judge_outcome(
+            how,
+            ending.reason,
+            checks=passed,
+            is_check_waived=plan.is_check_waived,
+            unknown_writes=executor.unresolved_writes,
+        )
+        return self._end(code, reason, summary=ending.summary)
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Take one call of a person down the road."""
+        self._calls += 1
+        call_id = f"h{self._calls}"
+        shown = {key: TEXT_ELSEWHERE if key == "text" else value for key, value in arguments.items()}
+        self._record(CommandGiven(tool=tool, arguments=shown, call_id=call_id))
+        return self.submit(ToolCall(id=call_id, tool=tool, arguments=arguments, origin=Origin.HUMAN))
+
+    def end_call(self, result: ToolResult) -> Outcome:
+        """End a session of one call, by what became of it."""
+        codes = {
+            Status.OK: Exit.DONE,
+            Status.REFUSED: Exit.REFUSED,
+            Status.UNKNOWN: Exit.UNKNOWN,
+            Status.STOPPED: Exit.INTERRUPTED,
+            Status.FATAL: Exit.DEVICE,
+        }
+        code = codes.get(result.status, Exit.FAILED)
+        if result.ends == "internal":
+            code = Exit.INTERNAL
+        elif result.ends == "device":
+            code = Exit.DEVICE
+        elif result.ends == "stopped":
+            code = Exit.INTERRUPTED
+        return self._end(code, result.code or result.status.value)
+
+    def submit(self, call: ToolCall) -> ToolResult:
+        """Take a call down the road: the Dispatch of every runner of this session."""
+        return self._road().submit(call)
+
+    # -- opening and closing
+
+    def begin(self) -> None:
+        """Write the first line."""
+        plan, prepared = self._prepared.plan, self._prepared
+        self._meta_file.write(self._meta)
+        self._record(
+            SessionStarted(
+                goal=plan.goal,
+                origin=plan.origin.value,
+                version=__version__,
+                serial=self._address.serial,
+                is_virtual=self._address.is_virtual,
+                model=self._meta.model,
+                base_url=prepared.model.base_url if prepared.model is not None else "",
+                policy=prepared.policy.name,
+                policy_digest=prepared.policy.digest,
+                ask=plan.settings.ask,
+                approver=plan.approver.name,
+                tools=[name for name in prepared.registry.tools if name in prepared.allowed],
+                limits=self._budget.limits.as_dict(),
+                checks=list(plan.checks),
+            )
+        )
+        for note in prepared.notes:
+            self._record(Noted(text=note))
+
+    def build_road(self, driver: Driver) -> None:
+        """Plug the concrete parts together. The order of the gates is part of the design."""
+        plan, prepared = self._prepared.plan, self._prepared
+        rules = prepared.policy.rules
+        observer = Observer(driver, self._clock, self._refs, record=self._record, keep=self._keep_dump)
+        approval = ApprovalGate(
+            AskMode(plan.settings.ask),
+            plan.approver,
+            is_guarded=lambda package: package is None or is_sensitive_app(package) or rules.names_app(package),
+            clock=self._clock,
+            record=self._record,
+            waited=self._budget.waited,
+        )
+        staleness = StalenessGate(observer, scene_of=lambda case: executor.scene_now(case))
+        executor = Executor(
+            registry=prepared.registry,
+            driver=driver,
+            observer=observer,
+            rules=rules,
+            gates=(
+                CapabilityGate(prepared.registry, prepared.allowed),
+                RulesGate(rules),
+                approval,
+                self._budget,
+                staleness,
+            ),
+            approval=approval,
+            budget=self._budget,
+            desk=Desk(record=self._record, keep=self._keep_text, hide=self._redactor.add_secret, log=self._log),
+            clock=self._clock,
+            stop=self._stop,
+        )
+        self._executor = executor
+
+    def connected(self, driver: Driver, ms: int) -> None:
+        facts = driver.facts
+        self._record(
+            DeviceConnected(
+                serial=facts.serial, transport=_transport(facts.serial), model=facts.model, sdk=facts.sdk, ms=ms
+            )
+        )
+
+    def fail(self, error: BaseException) -> None:
+        """Write the last line of a session that an error ended, where it can still be written."""
+        if self._is_ended:
+            return
+        with suppress(TranscriptError):
+            self._end_by(error)
+
+    def _end_by(self, error: BaseException) -> None:
+        if isinstance(error, KeyboardInterrupt | Interrupted):
+            self._end(Exit.INTERRUPTED, "a person stopped it")
+        elif isinstance(error, DroidpilotError):
+            self._end(error.exit, str(error))
+        else:
+            self._end(Exit.INTERNAL, f"droidpilot itself failed: {type(error).__name__}")
+
+    def close(self) -> None:
+        """Keep the refs for the next command on this phone, and write the last line if nobody did."""
+        save_refs(self._prepared.plan.home, self._address.serial, self._refs)
+        if not self._is_ended:
+            self._end(Exit.INTERNAL, "the session was closed without an outcome")
+
+    # -- inside
+
+    def _road(self) -> Executor:
+        assert self._executor is not None, "open_session builds the road before it hands out a session"
+        return self._executor
+
+    def _record(self, event: Event) -> None:
+        self._writer.append(event)
+        if self._progress.on_event is not None:
+            # What a person sees is what was recorded, secrets hidden.
+            self._progress.on_event(EVENTS.validate_python(self._redactor.fields(event)))
+
+    def _keep_dump(self, data: bytes) -> str:
+        return self._writer.artifacts.put(data, "xml")
+
+    def _keep_text(self, data: bytes) -> str:
+        return self._writer.artifacts.put(data, "txt")
+
+    def _log(self, text: str) -> None:
+        log = files.open_private(self.directory / LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            files.write_all(log, f"{timestamp(self._clock)}\n{self._redactor.text(text)}\n".encode())
+        finally:
+            os.close(log)
+
+    def _end(self, code: Exit, reason: str, *, summary: str = "") -> Outcome:
+        budget = self._budget
+        self.outcome = outcome = Outcome(
+            exit=code,
+            name=outcome_name(code),
+            reason=reason,
+            summary=summary,
+            turns=budget.turns,
+            actions=budget.actions,
+            tokens=budget.tokens,
+            usd=budget.usd if budget.tokens else None,
+            seconds=round(budget.seconds, 3),
+        )
+        self._is_ended = True
+        self._record(
+            SessionEnded(
+                outcome=outcome.name,
+                exit_code=int(code),
+                reason=reason,
+                summary=summary,
+                turns=outcome.turns,
+                actions=outcome.actions,
+                tokens=outcome.tokens,
+                usd=outcome.usd,
+                seconds=outcome.seconds,
+            )
+        )
+        self._meta = self._meta.model_copy(
+            update={
+                "ended": timestamp(self._clock),
+                "outcome": outcome.name,
+                "exit_code": int(code),
+                "turns": outcome.turns,
+                "actions": outcome.actions,
+                "tokens": outcome.tokens,
+                "usd": outcome.usd,
+                "is_running": False,
+            }
+        )
+        self._meta_file.write(self._meta)
+        return outcome
+
+
+@contextmanager
+def open_session(
+    prepared: Prepared,
+    address: PhoneAddress,
+    *,
+    clock: Clock,
+    stop: Stop,
+    progress: Progress | None = None,
+) -> Iterator[Session]:
+    """Open the transcript, lease the phone, reach it, and hand out the session; close all of it afterwards.
+
+    Raises:
+        DeviceError: the phone is held by another process or cannot be reached; the transcript says so too.
+        TranscriptError: the transcript cannot be written.
+    """
+    progress = progress or Progress()
+    home = prepared.plan.home
+    redactor = Redactor(key for key in prepared.plan.api_keys.values() if key)
+    with ExitStack() as stack:
+        session_id = new_session_id(clock)
+        writer = stack.enter_context(TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor))
+        session = Session(
+            prepared, address, writer=writer, redactor=redactor, clock=clock, stop=stop, progress=progress
+        )
+        try:
+            session.begin()
+            stack.enter_context(Lease.take(home, address.serial, clock=clock, session=session_id))
+            progress.on_step(f"connecting to {address.serial}")
+            started = clock.monotonic()
+            driver = connect(
+                AdbServer(address.adb_port),
+                address.serial,
+                clock=clock,
+                deadline=Deadline.after(clock, CONNECT_TIMEOUT_S),
+                progress=progress.on_step,
+            )
+            stack.callback(driver.close)
+            session.connected(driver, round((clock.monotonic() - started) * 1000))
+            session.build_road(driver)
+            yield session
+        except BaseException as error:
+            session.fail(error)
+            raise
+        finally:
+            session.close()
+
+
+def make_model(prepared: Prepared, clock: Clock) -> Model:
+    """Build the model client of a prepared run."""
+    assert prepared.model is not None, "only a run has a model"
+    return OpenAIChat(prepared.model, clock=clock)
+
+
+def _transport(serial: str) -> str:
+    if serial.startswith("emulator-"):
+        return "emulator"
+    return "tcp" if ":" in serial or "._adb" in serial else "usb"

@@ -1,0 +1,182 @@
+"""Tool: the port every named action implements, and the registry that holds them in a fixed order.
+
+A tool works in two steps. `aim` resolves what the call would touch on one screen and says it in one sentence; gates
+judge that. `run` acts once. A tool never judges, never waits and never writes to the transcript.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from droidpilot.core.calls import Effect, Tier
+from droidpilot.core.clock import Clock, Deadline
+from droidpilot.core.errors import BadArguments
+from droidpilot.core.stop import Stop
+from droidpilot.core.text import one_line, shorten
+from droidpilot.device.driver import App, Driver
+from droidpilot.screens.hierarchy import Node
+from droidpilot.screens.screen import Screen
+
+#: Seconds a call may take in all, waiting for a person excluded (T29).
+CALL_TIMEOUT_S = 60.0
+
+
+class Arguments(BaseModel):
+    """Base of all tool arguments: nothing unknown, nothing coerced silently from another kind of value."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=20_000)
+
+
+class NoArguments(Arguments):
+    """For tools that take none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What a tool may look at while it aims: one screen, and reads that do not concern the screen."""
+
+    screen: Screen
+    find: Callable[[int], Node]  # the node of a ref on this screen; raises TargetError
+    apps: Callable[[], Sequence[App]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a call would touch. Rules, risk and the approver see this, not the caller's words."""
+
+    sentence: str  # "Tap Send", without the package; starts with a verb
+    package: str | None = None  # the app that would be touched
+    points: tuple[tuple[int, int], ...] = ()
+    nodes: tuple[Node, ...] = ()  # under the points, topmost first
+    words: tuple[str, ...] = ()  # what `matching` sees beside the nodes' labels: a key, a text, an app label, a setting
+    is_matchable: bool = False  # whether there is anything for `matching` to see with this tool
+    is_by_place: bool = False  # the caller named coordinates, so what lay there when it looked matters
+    is_gesture_over: bool = False  # moves over labels without pressing them: their words are no risk
+    is_secret: bool = False  # the text goes into a password field
+    plan: Any = None  # what `run` needs, private to the tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phone:
+    """What a tool acts with. One deadline for all of it."""
+
+    driver: Driver
+    clock: Clock
+    deadline: Deadline
+    look: Callable[[], Screen]  # a settled look, recorded
+    stop: Stop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What came of it. `screen` is set by tools that looked; after a write the road looks by itself."""
+
+    text: str
+    value: Any = None
+    screen: Screen | None = None
+    ends: str = ""
+
+
+class Tool(Protocol):
+    """A named action. `needs_screen` tools get a fresh Scene; for the others `aim` is called with None."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    arguments: ClassVar[type[Arguments]]
+    effect: ClassVar[Effect]
+    tier: ClassVar[Tier]
+    needs_screen: ClassVar[bool]
+
+    def aim(self, arguments: Any, scene: Any) -> Aim:
+        """Resolve the target. `scene` is a Scene, None for a tool that needs no screen.
+
+        Raises:
+            TargetError: there is none, or it cannot be used.
+            DeviceError: a read failed.
+        """
+        ...
+
+    def run(self, arguments: Any, aim: Aim, phone: Phone) -> Done:
+        """Act once.
+
+        Raises:
+            DeviceError: its `sent` says whether a write may have happened.
+        """
+        ...
+
+    def look_after(self, arguments: Any, aim: Aim, before: Screen, after: Screen) -> bool | None:
+        """Tell from two looks whether an unknown write happened; None where they cannot tell."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """Tools in a fixed order, so that the schema the model gets is the same every time."""
+
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tools: Sequence[Tool]) -> Registry:
+        return cls({tool.name: tool for tool in tools})
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.tools)
+
+    def get(self, name: str) -> Tool | None:
+        return self.tools.get(name)
+
+    def nearest(self, name: str) -> str:
+        """Return the tool whose name is most like `name`, empty where none is."""
+        return next(iter(difflib.get_close_matches(name, self.tools, n=1)), "")
+
+    def schemas(self, allowed: frozenset[str]) -> list[dict[str, Any]]:
+        """Return the allowed tools as OpenAI function schemas, in registry order."""
+        return [schema(tool) for tool in self.tools.values() if tool.name in allowed]
+
+
+def schema(tool: Tool) -> dict[str, Any]:
+    """Return the OpenAI function schema of one tool, without pydantic's titles."""
+    parameters = tool.arguments.model_json_schema()
+    parameters.pop("title", None)
+    parameters.pop("description", None)
+    for prop in parameters.get("properties", {}).values():
+        prop.pop("title", None)
+    parameters.setdefault("properties", {})
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.summary, "parameters": parameters},
+    }
+
+
+def validate(tool: Tool, arguments: Mapping[str, Any]) -> Arguments:
+    """Turn raw arguments into the tool's own.
+
+    Raises:
+        BadArguments: says which field is wrong and gives an example.
+    """
+    try:
+        return tool.arguments.model_validate(dict(arguments))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}"
+            for item in error.errors(include_url=False, include_context=False, include_input=False)[:3]
+        )
+        raise BadArguments(
+            f"{tool.name}: {shorten(one_line(problems), 400)}", hint=f"example: {example(tool)}"
+        ) from None
+
+
+def example(tool: Tool) -> str:
+    """Return one call of the tool as a person would write it, from the fields' own examples."""
+    words = [
+        f"{name}={info.examples[0]}"
+        for name, info in tool.arguments.model_fields.items()
+        if info.examples and (info.is_required() or name in ("ref", "direction"))
+    ]
+    return " ".join([tool.name, *words])

@@ -1,0 +1,292 @@
+"""Fingers: tap, long press, swipe, scroll. What lies under the points is judged, not what the caller calls it."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from droidpilot.core.calls import Effect, Tier
+from droidpilot.core.errors import TargetError
+from droidpilot.core.text import shorten
+from droidpilot.screens.hierarchy import Bounds, Node
+from droidpilot.screens.hits import covered_by, tap_point, target_nodes
+from droidpilot.screens.labels import label_of
+from droidpilot.screens.screen import Screen, visible_bounds
+from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
+
+#: A finger that moves less than this presses instead of dragging. Source: ViewConfiguration touch slop, 8 dp at 3x.
+TOUCH_SLOP_PX = 24
+#: How far apart the points of a swipe's path are judged.
+_PATH_STEP_PX = 60
+
+REF = Field(default=None, ge=0, description="ref of a line on the screen", examples=[12])
+
+
+class _Gesture:
+    """What gestures have in common."""
+
+    effect: ClassVar[Effect] = Effect.WRITE
+    tier: ClassVar[Tier] = Tier.PARTIAL
+    needs_screen: ClassVar[bool] = True
+
+    def look_after(self, arguments: Arguments, aim: Aim, before: Screen, after: Screen) -> bool | None:
+        return None
+
+
+class PointArguments(Arguments):
+    ref: int | None = REF
+    x: int | None = Field(default=None, ge=0, description="px from the left, only where no ref fits")
+    y: int | None = Field(default=None, ge=0, description="px from the top")
+
+    @model_validator(mode="after")
+    def one_target(self) -> Self:
+        if (self.ref is None) == (self.x is None) or (self.x is None) != (self.y is None):
+            raise ValueError("give either ref, or both x and y")
+        return self
+
+
+def name_of(screen: Screen, node: Node) -> str:
+    """Say which node, in a few words that a person would use: its label, else its id, else its kind."""
+    label = label_of(screen.hierarchy, node).cleaned
+    if label:
+        return shorten(label, 60)
+    kind = node.cls.rpartition(".")[2] or "element"
+    identity = node.resource_id.rpartition("/")[2]
+    return f"the unnamed {kind} {identity}".strip() if identity else f"an unnamed {kind}"
+
+
+def check_point(screen: Screen, x: int, y: int) -> None:
+    """Refuse a point outside the display (A12)."""
+    if not screen.display.contains(x, y):
+        raise TargetError(
+            f"({x}, {y}) is outside the display of {screen.width} x {screen.height}",
+            code="off_screen",
+            hint="scroll until it is on the screen",
+        )
+
+
+def refuse_disabled(screen: Screen, nodes: tuple[Node, ...]) -> None:
+    """Refuse where the node that would take the press is disabled, by coordinates too."""
+    taker = next((node for node in nodes if node.is_usable), None)
+    if taker is not None and not taker.enabled:
+        raise TargetError(f"{name_of(screen, taker)} is disabled", code="disabled", hint="something must come first")
+
+
+def aim_at_ref(scene: Scene, ref: int) -> tuple[Node, int, int]:
+    """Find a ref's node and a visible point of it that nothing else covers.
+
+    Raises:
+        TargetError: no_ref, stale_ref, ambiguous_ref, covered, disabled, off_screen.
+    """
+    screen = scene.screen
+    node = scene.find(ref)
+    if not node.enabled:
+        raise TargetError(f"{name_of(screen, node)} is disabled", code="disabled", hint="something must come first")
+    if visible_bounds(screen.hierarchy, node, screen.display).is_empty:
+        raise TargetError(
+            f"{name_of(screen, node)} is not on the screen now", code="off_screen", hint="scroll until it is"
+        )
+    point = tap_point(screen.hierarchy, node, screen.display)
+    if point is None:
+        above = covered_by(screen.hierarchy, node, screen.display)
+        by = f"{name_of(screen, above)} ({above.package})" if above is not None else "something else"
+        raise TargetError(f"{name_of(screen, node)} is covered by {by}", code="covered", hint="deal with that first")
+    return node, *point
+
+
+def package_at(screen: Screen, nodes: tuple[Node, ...]) -> str | None:
+    """Return the package that a touch goes to: that of the topmost node, else the app in front."""
+    return next((node.package for node in nodes if node.package), screen.package)
+
+
+class _Press(_Gesture):
+    verb: ClassVar[str]
+    arguments: ClassVar[type[Arguments]] = PointArguments
+
+    def aim(self, arguments: PointArguments, scene: Scene) -> Aim:
+        screen = scene.screen
+        if arguments.ref is not None:
+            node, x, y = aim_at_ref(scene, arguments.ref)
+            what = name_of(screen, node)
+        else:
+            assert arguments.x is not None and arguments.y is not None  # one_target
+            x, y = arguments.x, arguments.y
+            check_point(screen, x, y)
+            what = ""
+        nodes = target_nodes(screen.hierarchy, x, y, screen.display)
+        refuse_disabled(screen, nodes)
+        if not what:
+            what = f"({x}, {y}), " + (f"on {name_of(screen, nodes[0])}" if nodes else "on unlabelled ground")
+        return Aim(
+            sentence=f"{self.verb} {what}",
+            package=package_at(screen, nodes),
+            points=((x, y),),
+            nodes=nodes,
+            is_matchable=True,
+            is_by_place=arguments.ref is None,
+        )
+
+
+class Tap(_Press):
+    name: ClassVar[str] = "tap"
+    summary: ClassVar[str] = "Tap one thing on the screen, by its ref; by x and y only where no ref fits."
+    tier: ClassVar[Tier] = Tier.RECONCILABLE
+    verb: ClassVar[str] = "Tap"
+
+    def run(self, arguments: PointArguments, aim: Aim, phone: Phone) -> Done:
+        phone.driver.tap(*aim.points[0], phone.deadline)
+        return Done(text="")
+
+    def look_after(self, arguments: Arguments, aim: Aim, before: Screen, after: Screen) -> bool | None:
+        """A toggle that turned was tapped; one that did not turn is no proof (it may turn late)."""
+        toggle = next((node for node in aim.nodes if node.checkable), None)
+        if toggle is None:
+            return None
+        same = [
+            node
+            for node in after.nodes
+            if node.checkable
+            and (node.cls, node.resource_id, node.bounds) == (toggle.cls, toggle.resource_id, toggle.bounds)
+        ]
+        return True if len(same) == 1 and same[0].checked != toggle.checked else None
+
+
+class LongPress(_Press):
+    name: ClassVar[str] = "long_press"
+    summary: ClassVar[str] = "Press one thing and hold, by its ref or by x and y."
+    verb: ClassVar[str] = "Long-press"
+
+    def run(self, arguments: PointArguments, aim: Aim, phone: Phone) -> Done:
+        phone.driver.long_press(*aim.points[0], phone.deadline)
+        return Done(text="")
+
+
+class SwipeArguments(Arguments):
+    x1: int = Field(ge=0, description="start, px from the left", examples=[540])
+    y1: int = Field(ge=0, description="start, px from the top", examples=[1600])
+    x2: int = Field(ge=0, description="end, px from the left", examples=[540])
+    y2: int = Field(ge=0, description="end, px from the top", examples=[600])
+    duration_ms: int = Field(default=300, ge=50, le=10_000, description="how long it takes", examples=[300])
+
+
+def path(start: tuple[int, int], end: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """Return points along a straight line, both ends included, at most one step apart."""
+    (x1, y1), (x2, y2) = start, end
+    steps = max(1, max(abs(x2 - x1), abs(y2 - y1)) // _PATH_STEP_PX)
+    return tuple((x1 + (x2 - x1) * i // steps, y1 + (y2 - y1) * i // steps) for i in range(steps + 1))
+
+
+def nodes_along(screen: Screen, points: tuple[tuple[int, int], ...]) -> tuple[Node, ...]:
+    """Return the nodes under all the points, each once, in the order in which they are met."""
+    found: dict[int, Node] = {}
+    for x, y in points:
+        for node in target_nodes(screen.hierarchy, x, y, screen.display):
+            found.setdefault(node.index, node)
+    return tuple(found.values())
+
+
+class Swipe(_Gesture):
+    name: ClassVar[str] = "swipe"
+    summary: ClassVar[str] = "Move a finger from one point to another. To reach more of a list, use scroll."
+    arguments: ClassVar[type[Arguments]] = SwipeArguments
+
+    def aim(self, arguments: SwipeArguments, scene: Scene) -> Aim:
+        screen = scene.screen
+        start, end = (arguments.x1, arguments.y1), (arguments.x2, arguments.y2)
+        check_point(screen, *start)
+        check_point(screen, *end)
+        nodes = nodes_along(screen, path(start, end))
+        under_start = target_nodes(screen.hierarchy, *start, screen.display)
+        is_press = max(abs(start[0] - end[0]), abs(start[1] - end[1])) < TOUCH_SLOP_PX
+        if is_press:
+            refuse_disabled(screen, under_start)
+        sentence = f"Swipe from {start} to {end}"
+        return Aim(
+            sentence=f"{sentence}, from {name_of(screen, under_start[0])}" if under_start else sentence,
+            package=package_at(screen, under_start),
+            points=(start, end),
+            nodes=nodes,
+            is_matchable=True,
+            is_by_place=True,
+            # A drag that starts inside a scrolling container scrolls it; anything else may press or slide a control.
+            is_gesture_over=not is_press and _scrolls(screen, under_start),
+        )
+
+    def run(self, arguments: SwipeArguments, aim: Aim, phone: Phone) -> Done:
+        phone.driver.swipe(*aim.points[0], *aim.points[1], arguments.duration_ms, phone.deadline)
+        return Done(text="")
+
+
+def _scrolls(screen: Screen, nodes: tuple[Node, ...]) -> bool:
+    return any(
+        node.scrollable or any(above.scrollable for above in screen.hierarchy.ancestors(node)) for node in nodes[:1]
+    )
+
+
+class ScrollArguments(Arguments):
+    direction: Literal["up", "down", "left", "right"] = Field(
+        description="where the wanted content lies: down shows what is further down", examples=["down"]
+    )
+    ref: int | None = Field(default=None, ge=0, description="ref of the list; the largest one if left out")
+
+
+class Scroll(_Gesture):
+    name: ClassVar[str] = "scroll"
+    summary: ClassVar[str] = "Scroll a list towards the content wanted: down shows what is further down."
+    arguments: ClassVar[type[Arguments]] = ScrollArguments
+    duration_ms: ClassVar[int] = 300
+
+    def aim(self, arguments: ScrollArguments, scene: Scene) -> Aim:
+        screen = scene.screen
+        area = self._area(arguments, scene)
+        start, end = _finger(area, arguments.direction)
+        nodes = nodes_along(screen, path(start, end))
+        under_start = target_nodes(screen.hierarchy, *start, screen.display)
+        return Aim(
+            sentence=f"Scroll {arguments.direction}",
+            package=package_at(screen, under_start),
+            points=(start, end),
+            nodes=nodes,
+            is_matchable=True,
+            is_gesture_over=_scrolls(screen, under_start),
+        )
+
+    def run(self, arguments: ScrollArguments, aim: Aim, phone: Phone) -> Done:
+        phone.driver.swipe(*aim.points[0], *aim.points[1], self.duration_ms, phone.deadline)
+        return Done(text="")
+
+    def _area(self, arguments: ScrollArguments, scene: Scene) -> Bounds:
+        screen = scene.screen
+        if arguments.ref is not None:
+            node = scene.find(arguments.ref)
+            area = visible_bounds(screen.hierarchy, node, screen.display)
+            if area.is_empty:
+                raise TargetError(f"{name_of(screen, node)} is not on the screen now", code="off_screen")
+            return area
+        areas = [visible_bounds(screen.hierarchy, node, screen.display) for node in screen.nodes if node.scrollable]
+        # Where nothing says that it scrolls (WebView, game), the whole display is tried.
+        return max((area for area in areas if not area.is_empty), key=_size, default=screen.display)
+
+
+def _size(area: Bounds) -> int:
+    return area.width * area.height
+
+
+def _finger(area: Bounds, direction: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return start and end of the finger: it moves against the direction in which the content is wanted.
+
+    It keeps an eighth away from the edges, where gestures belong to the system and rows may be cut.
+    """
+    x, y = area.center
+    top, bottom = area.top + area.height // 8, area.bottom - 1 - area.height // 8
+    left, right = area.left + area.width // 8, area.right - 1 - area.width // 8
+    match direction:
+        case "down":
+            return (x, bottom), (x, top)
+        case "up":
+            return (x, top), (x, bottom)
+        case "right":
+            return (right, y), (left, y)
+        case _:
+            return (left, y), (right, y)

@@ -1,0 +1,146 @@
+"""Judges whether a transcript is as it was written: nothing changed, deleted, inserted, reordered or cut.
+
+What it cannot see is a rewrite of the whole chain and of its head by somebody who may write both. A torn line counts as
+torn, not as tampered with, in two places only: at the very end of the file, without a newline; and before a `noted`
+line that vouches for its exact bytes, which the writer leaves when it goes on after a kill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from droidpilot.transcript import chain
+from droidpilot.transcript.files import HEAD, TRANSCRIPT
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The result. `first_bad_line` counts the file's lines from 1; one past the end means that lines were cut off."""
+
+    ok: bool
+    first_bad_line: int | None
+    reason: str
+    lines: int
+    torn: bool = False  # the last line was not finished; the call it belonged to was not sent or not answered
+    is_head_behind: bool = False  # killed between the last line and the head
+    notes: tuple[str, ...] = ()
+    end: chain.Head = chain.START
+    torn_block: bytes = b""  # the bytes of the torn end, for a writer that goes on
+    needs_newline: bool = False
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Where the walk through the lines stands."""
+
+    session: str
+    hashes: list[str] = field(default_factory=list)  # of each good line, by seq
+    numbers: list[int] = field(default_factory=list)  # line numbers of the good lines
+    pending: list[tuple[int, bytes]] = field(default_factory=list)  # unreadable lines not yet vouched for
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def end(self) -> chain.Head:
+        return chain.Head(len(self.hashes) - 1, self.hashes[-1]) if self.hashes else chain.START
+
+    @property
+    def block(self) -> bytes:
+        return b"\n".join(raw for _, raw in self.pending)
+
+
+def verify(directory: Path) -> Verification:
+    """Verify the transcript in a session's directory; names the first bad line. Raises nothing for what it finds."""
+    try:
+        head_bytes = (directory / HEAD).read_bytes()
+    except OSError:
+        head_bytes = None
+    try:
+        data = (directory / TRANSCRIPT).read_bytes()
+    except FileNotFoundError:
+        if not head_bytes:
+            return Verification(False, 1, "there is no transcript, and no head that says how long it was", 0)
+        data = b""  # killed between the two files
+    except OSError as error:
+        return Verification(False, 1, f"the transcript cannot be read: {error}", 0)
+    return verify_bytes(data, head_bytes, session=directory.resolve().name)
+
+
+def verify_bytes(data: bytes, head_bytes: bytes | None, *, session: str) -> Verification:
+    """Verify the bytes of a transcript and of its head file (None where it is missing)."""
+    walk = _Walk(session)
+    lines = chain.split(data)
+    for number, raw in enumerate(lines, 1):
+        fault = _step(walk, number, raw)
+        if fault is not None:
+            return Verification(False, fault[0], fault[1], len(lines), notes=tuple(walk.notes))
+    if walk.pending and data.endswith(b"\n"):
+        return Verification(
+            False, walk.pending[0][0], "it is no line of a transcript", len(lines), notes=tuple(walk.notes)
+        )
+    return _against_head(walk, head_bytes, len(lines), needs_newline=bool(data) and not data.endswith(b"\n"))
+
+
+def _step(walk: _Walk, number: int, raw: bytes) -> tuple[int, str] | None:
+    """Take one more line; return line number and reason of a fault, None where it fits."""
+    sealed = chain.unseal(raw)
+    if sealed is None:
+        walk.pending.append((number, raw))
+        return None
+    if not sealed.is_intact:
+        return number, "its hash does not fit its content: it was changed"
+    fields = sealed.fields
+    if walk.pending:
+        first, block = walk.pending[0][0], walk.block
+        text = fields.get("text")
+        if fields.get("kind") != "noted" or not isinstance(text, str) or not chain.is_torn_note(text, block):
+            return first, "it is no line of a transcript, and no note behind it vouches for it"
+        walk.notes.append(f"line {first} was torn by a kill and is vouched for by line {number}")
+        walk.pending.clear()
+    end = walk.end
+    seq = fields.get("seq")
+    if seq != end.seq + 1 or isinstance(seq, bool):
+        return number, f"it has number {seq!r} where {end.seq + 1} is due: a line was deleted, inserted or moved"
+    if sealed.prev != end.hash:
+        return number, "it does not continue the line before it: one of the two was changed or replaced"
+    if fields.get("session") != walk.session:
+        return number, f"it belongs to session {fields.get('session')!r}"
+    walk.hashes.append(sealed.claimed)
+    walk.numbers.append(number)
+    return None
+
+
+def _against_head(walk: _Walk, head_bytes: bytes | None, count: int, *, needs_newline: bool) -> Verification:
+    end, notes, torn = walk.end, tuple(walk.notes), bool(walk.pending)
+    last = walk.numbers[-1] if walk.numbers else 0
+
+    def bad(line: int, reason: str) -> Verification:
+        return Verification(False, line, reason, count, torn=torn, notes=notes, end=end)
+
+    head = None if head_bytes is None else chain.read_head(head_bytes)
+    if head is None:
+        what = "is missing" if head_bytes is None else "cannot be read"
+        return bad(last + 1, f"the head file {what}: whether lines were cut off here cannot be told")
+    if head.seq > end.seq:
+        missing = head.seq - end.seq
+        return bad(last + 1, f"{missing} line(s) from here on were cut off: the head names line number {head.seq}")
+    if head.seq < end.seq - 1:
+        first = walk.numbers[head.seq + 1]
+        return bad(
+            first, f"from here on {end.seq - head.seq} lines lie behind the head: not written by us, or power was lost"
+        )
+    anchored = walk.hashes[head.seq] if head.seq >= 0 else chain.GENESIS
+    if head.hash != anchored:
+        return bad(walk.numbers[head.seq] if head.seq >= 0 else 1, "the head names another hash: it was replaced")
+    return Verification(
+        True,
+        None,
+        "",
+        count,
+        torn=torn,
+        is_head_behind=head.seq < end.seq,
+        notes=notes,
+        end=end,
+        torn_block=walk.block,
+        needs_newline=needs_newline,
+    )

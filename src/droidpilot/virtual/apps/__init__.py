@@ -1,0 +1,1 @@
+"""The apps of the virtual phone, each as ordinary code over views.py and windows.py."""

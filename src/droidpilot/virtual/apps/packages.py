@@ -1,0 +1,52 @@
+"""The packages that are installed: the apps with an icon, and some three hundred others that only lists show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+LAUNCHER = "com.android.launcher3"
+SETTINGS = "com.android.settings"
+MESSAGES = "com.google.android.apps.messaging"
+CONTACTS = "com.google.android.contacts"
+OTHERS = 300
+FIRST = ("Amber", "Blue", "Cedar", "Delta", "Echo", "Fjord", "Grove", "Helio", "Iris", "Jade", "Kite", "Lumen", "Mint",
+         "Nova", "Onyx", "Pico", "Quill", "River", "Solar", "Terra")  # fmt: skip
+SECOND = ("Budget", "Camera", "Diary", "Fitness", "Games", "Maps", "Mail", "Music", "Notes", "Photos", "Radio",
+          "Reader", "Recipes", "Scanner", "Tasks", "Timer", "Travel", "Weather")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """One installed package, as the package manager knows it."""
+
+    name: str
+    label: str
+    version: str
+    code: int
+    uid: int
+    is_system: bool
+    megabytes: int
+
+
+def installed_packages(random: Random) -> list[Package]:
+    """Make the packages of a seed, by label; the three hundred others come in different names each."""
+    system = [(LAUNCHER, "Launcher"), (SETTINGS, "Settings"), (MESSAGES, "Messages"), (CONTACTS, "Contacts")]
+    system += [("com.android.systemui", "System UI"), ("com.github.uiautomator", "AdbKeyboard")]
+    made = [Package(name, label, "14", 34, 10_000 + n, True, 40 + n) for n, (name, label) in enumerate(system)]
+    pairs = [(first, second) for first in FIRST for second in SECOND]
+    for number, (first, second) in enumerate(sorted(random.sample(pairs, OTHERS))):
+        major, minor = random.randint(1, 9), random.randint(0, 20)
+        name = f"com.{first.lower()}.{second.lower()}"
+        made.append(
+            Package(
+                name,
+                f"{first} {second}",
+                f"{major}.{minor}",
+                major * 100 + minor,
+                10_100 + number,
+                False,
+                random.randint(3, 400),
+            )
+        )
+    return sorted(made, key=lambda package: package.label)

@@ -1,0 +1,242 @@
+"""Commands about the phone itself: properties, display, settings, keyboard, inputs, the in-phone server.
+
+Texts and codes are those that Android 14 prints, as far as libraries look at them. This file must never know a view.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
+from droidpilot.virtual.keys import key_code
+from droidpilot.virtual.phone import MODEL, RELEASE, SDK
+from droidpilot.virtual.shell import Command, Job
+from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
+from droidpilot.virtual.windows import SCREEN
+
+IMES = (LATIN_IME, ADB_KEYBOARD)
+MAX_SWIPE_MS = 60_000
+SWIPE_MS = 300
+
+
+def properties(seed: int) -> dict[str, str]:
+    """Return the system properties that `getprop` knows."""
+    return {
+        "ro.serialno": f"VIRTUAL{seed:08d}"[-16:],
+        "ro.build.version.sdk": str(SDK),
+        "ro.build.version.release": RELEASE,
+        "ro.product.brand": "droidpilot",
+        "ro.product.manufacturer": "droidpilot",
+        "ro.product.model": MODEL,
+        "ro.product.name": "virtual_phone",
+        "ro.product.device": "virtual",
+        "ro.product.cpu.abi": "x86_64",
+        "ro.product.locale": "en-US",
+        "persist.sys.locale": "en-US",
+        "ro.build.type": "user",
+        "ro.debuggable": "0",
+        "ro.kernel.qemu": "0",
+        "sys.boot_completed": "1",
+        "dev.bootcomplete": "1",
+    }
+
+
+def _getprop(job: Job) -> int:
+    known = properties(job.phone.seed)
+    if len(job.args) == 1:
+        for name, value in sorted(known.items()):
+            job.say(f"[{name}]: [{value}]")
+    else:
+        job.say(known.get(job.args[1], job.args[2] if len(job.args) > 2 else ""))
+    return 0
+
+
+def _wm(job: Job) -> int:
+    if job.args[1:2] == ["size"] and len(job.args) == 2:
+        job.say(f"Physical size: {SCREEN.width}x{SCREEN.height}")
+        return 0
+    if job.args[1:2] == ["density"] and len(job.args) == 2:
+        job.say("Physical density: 440")
+        return 0
+    return job.fail("wm: this phone can only tell its size and density", 255)
+
+
+def _settings(job: Job) -> int:
+    words = job.args[1:]
+    if words[1:2] == ["--user"]:
+        del words[1:3]
+    elif words[:1] == ["--user"]:
+        del words[:2]
+    verb, namespace, key, value, *_ = [*words, "", "", "", ""]
+    if namespace not in NAMESPACES:
+        return job.fail(f"Invalid namespace '{namespace[:100]}'", 255)
+    settings = job.phone.settings
+    with job.phone.lock:
+        job.phone.advance()
+        if verb == "list":
+            for name, kept in sorted(settings.values[namespace].items()):
+                job.say(f"{name}={kept}")
+        elif verb == "get" and len(words) == 3:
+            found = settings.get(namespace, key)
+            job.say("null" if found is None else found)
+        elif verb == "delete" and len(words) == 3:
+            job.say(f"Deleted {settings.delete(namespace, key, source='shell')} rows")
+        elif verb == "put" and len(words) >= 4:
+            try:
+                settings.put(namespace, key, value, source="shell")
+            except StoreFull as problem:
+                return job.fail(f"settings: {problem}", 255)
+        else:
+            return job.fail("usage: settings get|put|delete|list NAMESPACE [KEY [VALUE]]", 255)
+    return 0
+
+
+def _svc(job: Job) -> int:
+    known = {"wifi": "wifi_on", "data": "mobile_data", "bluetooth": "bluetooth_on"}
+    what, verb = [*job.args[1:], "", ""][:2]
+    if what not in known or verb not in ("enable", "disable"):
+        return job.fail("usage: svc [wifi|data|bluetooth] [enable|disable]", 255)
+    job.phone.settings.put("global", known[what], "1" if verb == "enable" else "0", source="shell")
+    return 0
+
+
+def _ime(job: Job) -> int:
+    settings = job.phone.settings
+    verb = job.args[1] if len(job.args) > 1 else ""
+    enabled = (settings.get("secure", "enabled_input_methods") or "").split(":")
+    if verb == "list":
+        for name in IMES if "-a" in job.args else enabled:
+            job.say(name)
+        return 0
+    name = job.args[2] if len(job.args) > 2 else ""
+    if name not in IMES:
+        return job.fail(f"Unknown input method {name[:200]} cannot be {verb}d for user #0", 255)
+    if verb == "enable":
+        settings.put("secure", "enabled_input_methods", ":".join(dict.fromkeys([*enabled, name])), source="shell")
+        job.say(f"Input method {name}: now enabled for user #0")
+    elif verb == "set":
+        settings.put("secure", "default_input_method", name, source="shell")
+        job.say(f"Input method {name} selected for user #0")
+    elif verb == "disable":
+        left = [kept for kept in enabled if kept != name]
+        settings.put("secure", "enabled_input_methods", ":".join(left), source="shell")
+        if settings.get("secure", "default_input_method") == name:
+            settings.put("secure", "default_input_method", LATIN_IME, source="shell")
+        job.say(f"Input method {name}: now disabled for user #0")
+    else:
+        return job.fail("usage: ime list|enable|set|disable", 255)
+    return 0
+
+
+async def _input(job: Job) -> int:
+    async with job.context.turn:
+        return await _inject(job)
+
+
+async def _inject(job: Job) -> int:
+    words = job.args[1:]
+    if words[:1] == ["-d"]:
+        words = words[2:]
+    if words and words[0] in ("touchscreen", "keyboard"):
+        words = words[1:]
+    verb, rest = (words[0], words[1:]) if words else ("", [])
+    touch = job.context.touch
+    took = 0
+    try:
+        if verb == "tap" and len(rest) == 2:
+            took = touch.tap(float(rest[0]), float(rest[1]))
+        elif verb in ("swipe", "draganddrop") and len(rest) in (4, 5):
+            x1, y1, x2, y2 = (float(word) for word in rest[:4])
+            lasts_ms = min(MAX_SWIPE_MS, int(rest[4])) if len(rest) == 5 else SWIPE_MS
+            kind = "swipe" if verb == "swipe" else "drag"
+            took = touch.swipe([(x1, y1), (x2, y2)], lasts_ms, kind=kind)
+        elif verb == "text" and rest:
+            touch.type_text(" ".join(rest).replace("%s", " "))
+        elif verb == "keyevent" and rest:
+            for name in rest:
+                if not name.startswith("--"):
+                    touch.key(key_code(name), is_long="--longpress" in rest)
+        else:
+            return job.fail("Error: Invalid arguments for command: " + " ".join(words)[:200], 255)
+    except ValueError as problem:
+        return job.fail(f"Error: {problem}", 255)
+    await job.context.pause(took)
+    return 0
+
+
+def _uiautomator(job: Job) -> int:
+    if job.args[1:2] != ["dump"]:
+        return job.fail("uiautomator: this phone can only dump", 255)
+    path = next((word for word in job.args[2:] if not word.startswith("-")), "/sdcard/window_dump.xml")
+    try:
+        text = job.phone.dump(DEFAULT_DEPTH)
+        job.phone.files.write(path, File(text.encode("utf-8"), 0o100660, job.phone.wall_s()))
+    except StoreFull as full:
+        return job.fail(f"ERROR: {full}")
+    job.say(f"UI hierchary dumped to: {path}")
+    return 0
+
+
+def _screencap(job: Job) -> int:
+    return job.fail("screencap: this phone has no pixels yet; use the UI hierarchy")
+
+
+async def _app_process(job: Job) -> int:
+    """Run the in-phone server until the client goes away."""
+    words = job.args
+    if "com.wetest.uia2.Main" not in words or not job.env.get("CLASSPATH", "").endswith("u2.jar"):
+        return job.fail("Aborted")
+    if job.phone.files.read(job.env["CLASSPATH"]) is None:
+        return job.fail("Error: Could not find or load main class com.wetest.uia2.Main")
+    at = words.index("-p") + 1 if "-p" in words else len(words)
+    port = words[at] if at < len(words) else "9008"
+    runner = job.context.runner
+    ended = runner.start(int(port)) if port.isdigit() else None
+    if ended is None:
+        return job.fail(
+            "java.lang.IllegalStateException: UiAutomationService "
+            "android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@5deffd5already registered!"
+        )
+    try:
+        await ended.wait()
+    finally:
+        runner.stop(ended)
+    return 0
+
+
+def _ip(job: Job) -> int:
+    if job.phone.wifi.connected is None:
+        return job.fail(f"{job.args[0]}: wlan0: No such device")
+    if job.args[0] == "ifconfig":
+        job.say("wlan0     Link encap:UNSPEC\n          inet addr:10.0.2.16  Bcast:10.0.2.255  Mask:255.255.255.0")
+    else:
+        job.say("3: wlan0: <BROADCAST,MULTICAST,UP,LOWER_UP>\n    inet 10.0.2.16/24 brd 10.0.2.255 scope global wlan0")
+    return 0
+
+
+async def _logcat(job: Job) -> int:
+    if "-c" in job.args or "--clear" in job.args:
+        return 0
+    head = b"--------- beginning of main\n"
+    if "-d" in job.args or job.emit is None:
+        job.out += head
+    else:
+        await job.emit(1, head)
+        await job.context.forever()
+    return 0
+
+
+DEVICE_COMMANDS: Final[dict[str, Command]] = {
+    "app_process": _app_process,
+    "getprop": _getprop,
+    "ifconfig": _ip,
+    "ime": _ime,
+    "input": _input,
+    "ip": _ip,
+    "logcat": _logcat,
+    "screencap": _screencap,
+    "settings": _settings,
+    "svc": _svc,
+    "uiautomator": _uiautomator,
+    "wm": _wm,
+}

@@ -1,0 +1,169 @@
+"""Which virtual phones run on this machine: one small private file each under the state folder.
+
+An entry is believed only while its process lives and began when the entry says. This file must never know a phone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import tempfile
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Final
+
+from droidpilot.core.errors import DeviceLost, DeviceTimeout, DeviceUnavailable
+
+FOLDER: Final = "virtual"
+MAX_ENTRY_BYTES: Final = 16 * 1024
+MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One virtual phone. `pid_started` is what the kernel says, None where it says nothing."""
+
+    serial: str
+    port: int
+    pid: int
+    pid_started: int | None
+    seed: int
+    control_port: int
+    token: str
+    adb_port: int | None = None
+    """Port of the phone's private adb server, where it has one."""
+    adb_pid: int | None = None
+    adb_pid_started: int | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        """Tell whether the phone's process still runs."""
+        return is_running(self.pid, self.pid_started)
+
+    @property
+    def is_adb_alive(self) -> bool:
+        """Tell whether the private adb server still runs."""
+        return self.adb_pid is not None and is_running(self.adb_pid, self.adb_pid_started)
+
+
+def process_started(pid: int) -> int | None:
+    """Return when a process began, in the kernel's ticks; None where there is none or the system does not tell.
+
+    Source: field 22 of /proc/PID/stat, proc(5).
+    """
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+        return int(text.rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def is_running(pid: int, started: int | None) -> bool:
+    """Tell whether a process runs and is the one that began then."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    now = process_started(pid)
+    return started is None or now is None or now == started
+
+
+def register(home: Path, entry: Entry) -> None:
+    """Write or replace the entry of a phone."""
+    folder = home / FOLDER
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=folder, prefix=".entry-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(entry), file)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(_path(home, entry.port))
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def remove(home: Path, entry: Entry) -> None:
+    """Forget a phone; an entry of another process on the same port stays."""
+    kept = _read(_path(home, entry.port))
+    if kept is not None and (kept.pid, kept.pid_started) == (entry.pid, entry.pid_started):
+        _path(home, entry.port).unlink(missing_ok=True)
+
+
+def entries(home: Path) -> list[Entry]:
+    """Return all entries by port, dead ones too, so that what they left behind can be reaped."""
+    folder = home / FOLDER
+    found = [_read(path) for path in sorted(folder.glob("phone-*.json"))] if folder.is_dir() else []
+    return sorted((entry for entry in found if entry is not None), key=lambda entry: entry.port)
+
+
+def find(home: Path, serial: str) -> Entry:
+    """Return the running phone of a serial.
+
+    Raises:
+        DeviceUnavailable: no virtual phone of that serial runs.
+    """
+    alive = [entry for entry in entries(home) if entry.is_alive]
+    for entry in alive:
+        if entry.serial == serial:
+            return entry
+    known = ", ".join(entry.serial for entry in alive) or "none"
+    raise DeviceUnavailable(
+        f"no virtual phone {serial} runs (running: {known})",
+        hint="start one with: droidpilot virtual start",
+        code="no_virtual_phone",
+    )
+
+
+def ask(entry: Entry, request: str, *, timeout_s: float = 5.0) -> dict[str, object]:
+    """Ask a running phone something over its control port, such as `state`; return its answer.
+
+    Raises:
+        DeviceTimeout, DeviceLost: it does not answer.
+        DeviceUnavailable: it answers with an error.
+    """
+    line = json.dumps({"token": entry.token, "do": request}).encode() + b"\n"
+    try:
+        with socket.create_connection(("127.0.0.1", entry.control_port), timeout=timeout_s) as connection:
+            connection.sendall(line)
+            answer = bytearray()
+            while not answer.endswith(b"\n"):
+                got = connection.recv(65536)
+                if not got or len(answer) > MAX_ANSWER_BYTES:
+                    break
+                answer += got
+        told = json.loads(answer)
+    except TimeoutError as error:
+        raise DeviceTimeout(
+            f"virtual phone {entry.serial} did not answer in {timeout_s:g} s", hint="is it stopped?"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise DeviceLost(f"virtual phone {entry.serial} cannot be asked: {error}", hint="start it again") from error
+    if not isinstance(told, dict) or told.get("ok") is not True or not isinstance(told.get("answer"), dict):
+        raise DeviceUnavailable(f"virtual phone {entry.serial} refused {request!r}", hint="is it of another version?")
+    answered: dict[str, object] = told["answer"]
+    return answered
+
+
+def _path(home: Path, port: int) -> Path:
+    return home / FOLDER / f"phone-{port}.json"
+
+
+def _read(path: Path) -> Entry | None:
+    """Read an entry; a file that is none is as good as absent."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        if path.stat().st_size <= MAX_ENTRY_BYTES:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(kept, dict):
+                known = {field.name for field in fields(Entry)}
+                entry = Entry(**{name: value for name, value in kept.items() if name in known})
+                if isinstance(entry.pid, int) and isinstance(entry.port, int) and isinstance(entry.serial, str):
+                    return entry
+    return None

@@ -1,0 +1,204 @@
+"""The methods of the in-phone server, as an explicit table. What is not in the table does not exist.
+
+Source: the interface of u2.jar 0.4.1. This file must never know HTTP.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from droidpilot.virtual import rpc_gestures as gestures
+from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
+from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
+from droidpilot.virtual.phone import DENSITY, SDK
+from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
+from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, text_at, whole_at
+from droidpilot.virtual.windows import SCREEN
+
+MAX_WAIT_MS: Final = 120_000
+
+
+def _device_info(caller: Caller, _: Params) -> object:
+    caller.phone.look()
+    return {
+        "currentPackageName": caller.phone.top.package,
+        "displayHeight": SCREEN.height,
+        "displayWidth": SCREEN.width,
+        "displayRotation": 0,
+        "displaySizeDpX": SCREEN.width * 160 // DENSITY,
+        "displaySizeDpY": SCREEN.height * 160 // DENSITY,
+        "productName": "virtual_phone",
+        "screenOn": caller.phone.screen_on,
+        "sdkInt": SDK,
+        "naturalOrientation": True,
+    }
+
+
+def _dump(caller: Caller, params: Params) -> object:
+    flag_at(params, 0, False)
+    return caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH))
+
+
+def _press_key(caller: Caller, params: Params) -> object:
+    code = SERVER_NAMES.get(text_at(params, 0).lower())
+    if code is None:
+        return False
+    caller.touch.key(code)
+    return True
+
+
+def _press_key_code(caller: Caller, params: Params) -> object:
+    code = whole_at(params, 0)
+    if not 0 < code <= MAX_CODE:
+        return False
+    caller.touch.key(code)
+    return True
+
+
+def _count(caller: Caller, params: Params) -> object:
+    return len(caller.nodes(first_of(params)))
+
+
+def _exist(caller: Caller, params: Params) -> object:
+    return bool(caller.nodes(first_of(params)))
+
+
+def _info(caller: Caller, params: Params) -> object:
+    return describe_node(caller.node(first_of(params)))
+
+
+def _all_infos(caller: Caller, params: Params) -> object:
+    return [describe_node(node) for node in caller.nodes(first_of(params))]
+
+
+async def _wait_for(caller: Caller, params: Params) -> object:
+    selector, at_most = first_of(params), min(MAX_WAIT_MS, whole_at(params, 1, 0))
+    return await caller.poll(lambda: bool(caller.nodes(selector)), at_most)
+
+
+async def _wait_gone(caller: Caller, params: Params) -> object:
+    selector, at_most = first_of(params), min(MAX_WAIT_MS, whole_at(params, 1, 0))
+    return await caller.poll(lambda: not caller.nodes(selector), at_most)
+
+
+def _get_text(caller: Caller, params: Params) -> object:
+    return caller.node(first_of(params)).text
+
+
+def _set_text(caller: Caller, params: Params) -> object:
+    text = text_at(params, 1)
+    return caller.touch.set_text(caller.node(first_of(params)), text)
+
+
+def _clear_field(caller: Caller, params: Params) -> object:
+    caller.touch.set_text(caller.node(first_of(params)), "")
+    return None
+
+
+def _clear_input(caller: Caller, _: Params) -> object:
+    caller.touch.clear_focused()
+    return None
+
+
+def _set_clipboard(caller: Caller, params: Params) -> object:
+    caller.phone.clipboard = text_at(params, 1)
+    return None
+
+
+def _paste(caller: Caller, _: Params) -> object:
+    return caller.touch.type_text(caller.phone.clipboard, kind="paste")
+
+
+def _clear_toast(caller: Caller, _: Params) -> object:
+    caller.phone.last_toast = None
+    return None
+
+
+def _power(is_on: bool) -> Method:
+    def switch(caller: Caller, _: Params) -> object:
+        caller.phone.inputs.note("power", on=is_on)
+        caller.touch.power(is_on)
+        return None
+
+    return switch
+
+
+def _set_configurator(caller: Caller, params: Params) -> object:
+    given = first_of(params)
+    if not isinstance(given, dict):
+        raise BadParams("a configurator is an object")
+    caller.configurator |= {k: v for k, v in given.items() if k in CONFIGURATOR and isinstance(v, int)}
+    return caller.configurator
+
+
+def _launch(caller: Caller, params: Params) -> object:
+    return caller.phone.start(text_at(params, 0))
+
+
+async def _idle(caller: Caller, params: Params) -> object:
+    at_most = min(MAX_WAIT_MS, whole_at(params, 0, 10_000))
+    await caller.poll(lambda: caller.phone.look().is_still, at_most)
+    return None
+
+
+METHODS: Final[dict[str, Method]] = {
+    "ping": lambda _, __: "pong",
+    "deviceInfo": _device_info,
+    "dumpWindowHierarchy": _dump,
+    "takeScreenshot": lambda _, __: None,
+    "click": gestures.click,
+    "longClick": gestures.long_click,
+    "swipe": gestures.swipe,
+    "swipePoints": gestures.swipe_points,
+    "drag": gestures.drag,
+    "dragTo": gestures.drag_to,
+    "injectInputEvent": gestures.finger,
+    "pressKey": _press_key,
+    "pressKeyCode": _press_key_code,
+    "exist": _exist,
+    "count": _count,
+    "objInfo": _info,
+    "objInfoOfAllInstances": _all_infos,
+    "waitForExists": _wait_for,
+    "waitUntilGone": _wait_gone,
+    "getText": _get_text,
+    "setText": _set_text,
+    "clearTextField": _clear_field,
+    "clearInputText": _clear_input,
+    "setClipboard": _set_clipboard,
+    "getClipboard": lambda caller, _: caller.phone.clipboard,
+    "pasteClipboard": _paste,
+    "getLastToast": lambda caller, _: caller.phone.last_toast,
+    "clearLastToast": _clear_toast,
+    "getLastTraversedText": lambda _, __: None,
+    "clearLastTraversedText": lambda _, __: None,
+    "wakeUp": _power(True),
+    "sleep": _power(False),
+    "isScreenOn": lambda caller, _: caller.phone.screen_on,
+    "setOrientation": lambda _, __: False,
+    "freezeRotation": lambda _, __: False,
+    "openNotification": lambda _, __: False,
+    "openQuickSettings": lambda _, __: False,
+    "scrollForward": gestures.scroll_once(is_forward=True),
+    "scrollBackward": gestures.scroll_once(is_forward=False),
+    "scrollToEnd": gestures.scroll_all(is_forward=True),
+    "scrollToBeginning": gestures.scroll_all(is_forward=False),
+    "scrollTo": gestures.scroll_to,
+    "flingForward": gestures.scroll_once(is_forward=True, steps=5),
+    "flingBackward": gestures.scroll_once(is_forward=False, steps=5),
+    "flingToEnd": gestures.scroll_all(is_forward=True, steps=5),
+    "flingToBeginning": gestures.scroll_all(is_forward=False, steps=5),
+    "waitForIdle": _idle,
+    "getConfigurator": lambda caller, _: caller.configurator,
+    "setConfigurator": _set_configurator,
+    "launchApp": _launch,
+}
+
+INPUTS: Final[frozenset[Method]] = frozenset(
+    METHODS[name]
+    for name in METHODS
+    if name.startswith(
+        ("click", "longClick", "swipe", "drag", "inject", "press", "setText", "clear", "paste", "scroll", "fling")
+    )
+)
+"""Methods that touch or type: they come one after another, as on a real phone."""

@@ -1,0 +1,148 @@
+"""The services a transport can open, by name: shell, exec, sync and the in-phone server's port.
+
+Source: `adb/SERVICES.TXT`; `shell,v2` frames are those of `shell_protocol.h`. This file must never know packets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from droidpilot.virtual.commands import COMMANDS
+from droidpilot.virtual.http import serve_http
+from droidpilot.virtual.phone import Phone
+from droidpilot.virtual.rpc import InPhoneServer
+from droidpilot.virtual.rpc_caller import Caller
+from droidpilot.virtual.shell import Context, Shell
+from droidpilot.virtual.streams import Stream, StreamClosed
+from droidpilot.virtual.sync import SyncService
+from droidpilot.virtual.touch import Touch
+from droidpilot.virtual.transport import Service
+
+MAX_STDIN = 4 * 1024 * 1024
+MAX_FRAME = 64 * 1024
+POLL_S = 0.008
+"""Half a frame: how often a wait looks at the phone."""
+_FRAME = struct.Struct("<BI")
+_STDIN, _STDOUT, _STDERR, _EXIT, _CLOSE_STDIN = range(5)
+
+
+@dataclass(slots=True)
+class Services:
+    """The services of one phone."""
+
+    phone: Phone
+    touch: Touch
+    server: InPhoneServer
+    served: set[asyncio.Task[None]]
+
+    @classmethod
+    def of(cls, phone: Phone) -> Services:
+        """Put together what the services of a phone need."""
+        touch = Touch(phone)
+
+        async def pause(ms: int) -> None:
+            end = phone.now_ms() + ms
+            while phone.now_ms() < end:
+                await asyncio.sleep(min(POLL_S, ms / 1000))
+
+        async def poll(holds: Callable[[], bool], at_most_ms: int) -> bool:
+            end = phone.now_ms() + at_most_ms
+            while not holds():
+                if phone.now_ms() >= end:
+                    return False
+                await asyncio.sleep(POLL_S)
+            return True
+
+        server = InPhoneServer(Caller(phone, touch, pause, poll))
+        made = cls(phone, touch, server, set())
+        server.on_stop = made._hang_up
+        return made
+
+    def open(self, name: str) -> Service | None:
+        """Find the service of a name; None where there is none, or the in-phone server does not run."""
+        kind, _, rest = name.partition(":")
+        if kind == "shell" and rest:
+            return lambda stream: self._plain(stream, rest)
+        if kind == "exec" and rest:
+            return lambda stream: self._plain(stream, rest)
+        if kind.startswith("shell,"):
+            options = kind.split(",")
+            return lambda stream: self._framed(stream, rest, is_terminal="pty" in options)
+        if kind == "shell":
+            return lambda stream: self._plain(stream, "echo 'this phone has no interactive shell; give a command'")
+        if kind == "sync":
+            return lambda stream: SyncService(self.phone, stream).serve()
+        if kind == "tcp" and rest.isdigit() and self.server.port == int(rest):
+            return self._tcp
+        return None
+
+    def _hang_up(self) -> None:
+        for task in list(self.served):
+            task.cancel()
+
+    async def _tcp(self, stream: Stream) -> None:
+        task = asyncio.ensure_future(serve_http(stream, self.server.answer))
+        self.served.add(task)
+        try:
+            await task
+        except asyncio.CancelledError:
+            task.cancel()
+            if self.server.port is not None:
+                raise
+        finally:
+            self.served.discard(task)
+
+    def _context(self) -> Context:
+        caller = self.server.caller
+        return Context(self.phone, self.touch, self.server, caller.pause, asyncio.Event().wait, caller.turn)
+
+    async def _plain(self, stream: Stream, line: str) -> None:
+        """Run a command line; errors and output go out as one."""
+
+        async def emit(_: int, data: bytes) -> None:
+            await stream.write(data)
+
+        await Shell(self._context(), COMMANDS, emit).run(line)
+
+    async def _framed(self, stream: Stream, line: str, *, is_terminal: bool) -> None:
+        """Run a command line, or a script from the input; errors, output and exit code come in frames of their own."""
+
+        async def emit(fd: int, data: bytes) -> None:
+            for begin in range(0, len(data), MAX_FRAME):
+                part = data[begin : begin + MAX_FRAME]
+                await stream.write(_FRAME.pack(_STDERR if fd == 2 else _STDOUT, len(part)) + part)
+
+        shell = Shell(self._context(), COMMANDS, emit)
+        if not line and is_terminal:
+            await emit(1, b"this phone has no interactive shell; give a command\r\n")
+        elif not line:
+            await shell.run((await _stdin(stream)).decode("utf-8", "replace"))
+        else:
+            await shell.run(line, await self._given(stream, line))
+        await stream.write(_FRAME.pack(_EXIT, 1) + bytes([shell.status & 0xFF]))
+
+    async def _given(self, stream: Stream, line: str) -> bytes:
+        """Read the input only for a command that wants it; others must not wait for the client to close it."""
+        if line.split(" ", 1)[0] not in ("cat", "grep", "head", "wc") or len(line.split()) > 1:
+            return b""
+        return await _stdin(stream)
+
+
+async def _stdin(stream: Stream) -> bytes:
+    """Return what the client sends as input until it closes it."""
+    held = bytearray()
+    with contextlib.suppress(StreamClosed):
+        while True:
+            kind, length = _FRAME.unpack(await stream.read_exactly(_FRAME.size))
+            if length > MAX_FRAME or len(held) + length > MAX_STDIN:
+                break
+            data = await stream.read_exactly(length)
+            if kind == _CLOSE_STDIN:
+                break
+            if kind == _STDIN:
+                held += data
+    return bytes(held)

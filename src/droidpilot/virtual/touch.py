@@ -1,0 +1,224 @@
+"""Fingers and keys: gives each input to what is really there at that moment.
+
+Every method returns how many ms the input takes on a phone; the caller waits so long before it answers. This file must
+never know who sent the input or how.
+"""
+
+from __future__ import annotations
+
+from droidpilot.virtual.hierarchy import SeenNode, under
+from droidpilot.virtual.phone import Phone
+from droidpilot.virtual.views import TextField
+from droidpilot.virtual.windows import NAVIGATION_BAR, SCREEN
+
+SLOP = 24
+"""A finger that moves less than this (px) does not scroll."""
+LONG_PRESS_MS = 500
+MAX_POINTS = 200
+DIGITS = {code: str(code - 7) for code in range(7, 17)}
+LETTERS = {code: chr(ord("a") + code - 29) for code in range(29, 55)}
+SIGNS = {55: ",", 56: ".", 62: " ", 69: "-", 70: "=", 76: "/", 77: "@", 81: "+"}
+CHARACTERS = DIGITS | LETTERS | SIGNS
+KEY_HOME, KEY_BACK, KEY_POWER, KEY_TAB, KEY_ENTER, KEY_DELETE = 3, 4, 26, 61, 66, 67
+KEY_ESCAPE, KEY_RECENTS, KEY_SLEEP, KEY_WAKEUP, KEY_PASTE = 111, 187, 223, 224, 279
+
+
+class Touch:
+    """Executes inputs on one phone."""
+
+    def __init__(self, phone: Phone) -> None:
+        self._phone = phone
+        self._down: tuple[float, float, int] | None = None
+        self._last: tuple[float, float] = (0.0, 0.0)
+
+    def tap(self, x: float, y: float) -> int:
+        """Tap a point."""
+        with self._phone.lock:
+            chain = self._chain(x, y)
+            self._phone.inputs.note("tap", x=int(x), y=int(y), on=self._click(chain, x, y))
+        return 0
+
+    def long_press(self, x: float, y: float, lasts_ms: int) -> int:
+        """Hold a point; from half a second on it is a long press."""
+        if lasts_ms < LONG_PRESS_MS:
+            return self.tap(x, y)
+        with self._phone.lock:
+            chain = self._chain(x, y)
+            node = next((n for n in chain if n.view.is_clickable or n.view.on_long_click is not None), None)
+            if node is not None and node.view.is_enabled and node.view.on_long_click is not None:
+                node.view.on_long_click()
+                self._phone.changed()
+                on: str | None = name_of(node)
+            else:
+                # A view without a long press listener clicks when the finger goes up.
+                on = self._click(chain, x, y)
+            self._phone.inputs.note("long_press", x=int(x), y=int(y), ms=lasts_ms, on=on)
+        return self._time(lasts_ms)
+
+    def swipe(self, points: list[tuple[float, float]], lasts_ms: int, *, kind: str = "swipe") -> int:
+        """Move a finger along points, evenly; what scrolls under the first point follows it."""
+        (x1, y1), (x2, y2) = points[0], points[-1]
+        if len(points) == 1 or max(abs(x - x1) + abs(y - y1) for x, y in points) < SLOP:
+            return self.long_press(x1, y1, lasts_ms)
+        with self._phone.lock:
+            chain = self._chain(x1, y1)
+            now, took = self._phone.now_ms(), self._time(lasts_ms)
+            if y1 >= SCREEN.bottom - NAVIGATION_BAR and y1 - y2 > 300:
+                self._phone.home()
+                on: str | None = "home gesture"
+            else:
+                on = self._scroll(chain, int(y1 - y2), now, took)
+            facts = {"x1": int(x1), "y1": int(y1), "x2": int(x2), "y2": int(y2), "ms": lasts_ms, "on": on}
+            self._phone.inputs.note(kind, **facts)
+        return took
+
+    def finger(self, action: int, x: float, y: float) -> bool:
+        """Take one raw event: 0 down, 1 up, 2 move. A move scrolls at once; an up without one is a tap."""
+        with self._phone.lock:
+            now = self._phone.now_ms()
+            if action == 0:
+                self._down, self._last = (x, y, now), (x, y)
+                return True
+            if self._down is None or action not in (1, 2):
+                return False
+            x0, y0, since = self._down
+            moved = abs(x - x0) + abs(y - y0) >= SLOP or self._last != (x0, y0)
+            if moved and self._last != (x, y):
+                on = self._scroll(self._chain(x0, y0), int(self._last[1] - y), now, 0)
+                self._phone.inputs.note("move", x=int(x), y=int(y), on=on)
+                self._last = (x, y)
+            if action == 1:
+                self._down = None
+                if not moved:
+                    held = now - since
+                    self.long_press(x0, y0, held) if held >= LONG_PRESS_MS else self.tap(x0, y0)
+            return True
+
+    def key(self, code: int, *, is_long: bool = False) -> int:
+        """Press a key by its Android key code."""
+        phone = self._phone
+        with phone.lock:
+            phone.look()
+            phone.inputs.note("key", code=code, long=is_long)
+            if code in (KEY_POWER, KEY_SLEEP, KEY_WAKEUP):
+                self.power(code == KEY_WAKEUP or (code == KEY_POWER and not phone.screen_on))
+            elif not phone.screen_on:
+                return 0
+            elif code == KEY_HOME:
+                phone.home()
+            elif code in (KEY_BACK, KEY_ESCAPE):
+                phone.back()
+            elif code == KEY_RECENTS:
+                phone.show_recents()
+            else:
+                self._edit_key(code)
+        return 0
+
+    def power(self, is_on: bool) -> None:
+        """Switch the screen on or off."""
+        self._phone.screen_on = is_on
+        self._phone.changed()
+
+    def _edit_key(self, code: int) -> None:
+        window = self._phone.top
+        field = window.focus
+        if code == KEY_TAB:
+            fields = [
+                n.view.edits for root in self._phone.look().roots for n in root.walk() if n.view.edits is not None
+            ]
+            if fields:
+                window.focus = fields[(fields.index(field) + 1) % len(fields)] if field in fields else fields[0]
+        elif code == KEY_ENTER and window.on_enter is not None:
+            window.on_enter()
+        elif field is not None and code == KEY_DELETE:
+            field.put(field.text[:-1])
+        elif field is not None and code == KEY_PASTE:
+            field.put(field.text + self._phone.clipboard)
+        elif field is not None and code in CHARACTERS:
+            field.put(field.text + CHARACTERS[code])
+        self._phone.changed()
+
+    def type_text(self, text: str, *, kind: str = "text") -> bool:
+        """Add text at the cursor of the focused field; tell whether there is one."""
+        with self._phone.lock:
+            self._phone.look()
+            field = self._phone.top.focus
+            self._phone.inputs.note(kind, chars=len(text), on=field.name if field is not None else None)
+            if field is None or not self._phone.screen_on:
+                return False
+            field.put(field.text + text)
+            self._phone.changed()
+            return True
+
+    def clear_focused(self) -> bool:
+        """Empty the focused field; tell whether there is one."""
+        with self._phone.lock:
+            self._phone.look()
+            field = self._phone.top.focus
+            if field is None:
+                return False
+            self._phone.inputs.note("clear_text", on=field.name)
+            field.put("")
+            self._phone.changed()
+            return True
+
+    def set_text(self, node: SeenNode, text: str) -> bool:
+        """Replace the text of a field, as the accessibility action does; tell whether it can be edited."""
+        field = node.view.edits
+        if field is None or not node.view.is_enabled:
+            return False
+        with self._phone.lock:
+            field.put(text)
+            self._phone.top.focus = field
+            self._phone.inputs.note("set_text", chars=len(text), on=name_of(node))
+            self._phone.changed()
+        return True
+
+    def _time(self, lasts_ms: int) -> int:
+        return lasts_ms if self._phone.transition_ms > 0 else 0
+
+    def _chain(self, x: float, y: float) -> list[SeenNode]:
+        root = self._phone.look().root
+        return under(root, x, y) if root is not None and self._phone.screen_on else []
+
+    def _click(self, chain: list[SeenNode], x: float, y: float) -> str | None:
+        """Click the topmost node that takes touches; a disabled one takes them and does nothing."""
+        phone = self._phone
+        window = phone.top
+        if not chain:
+            if window.is_dialog and phone.screen_on:
+                phone.close(window)
+                return "outside the dialog"
+            return None
+        node = next((n for n in chain if n.view.is_clickable), None)
+        if node is None:
+            return None
+        if node.view.is_enabled:
+            if node.view.edits is not None:
+                window.focus = node.view.edits
+            if node.view.on_click is not None:
+                node.view.on_click()
+            phone.changed()
+        return name_of(node)
+
+    def _scroll(self, chain: list[SeenNode], delta: int, now: int, took: int) -> str | None:
+        node = next((n for n in chain if n.is_scrollable), None)
+        if node is None or node.view.scroll is None or delta == 0:
+            return None
+        node.view.scroll.move(delta, now_ms=now, lasts_ms=took)
+        self._phone.moving_until(now + took)
+        self._phone.changed()
+        return name_of(node)
+
+
+def name_of(node: SeenNode) -> str:
+    """Return a short name of a node for the input log: its id and label, never what was typed."""
+    words = next((n.view.text or n.view.desc for n in node.walk() if n.view.text or n.view.desc), "")
+    return f"{node.view.id} {words}".strip()[:120]
+
+
+def focused_field(phone: Phone) -> TextField | None:
+    """Return the field that has focus."""
+    with phone.lock:
+        phone.look()
+        return phone.top.focus

@@ -1,0 +1,106 @@
+"""What reaches the terminal: nothing that drives or hides, one JSON document, and no trouble from a closed pipe."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidpilot.cli import output
+
+
+@given(st.text())
+def test_safe_text_holds_nothing_a_terminal_acts_on_or_hides(text: str) -> None:
+    cleaned = output.safe(text)
+    for character in cleaned:
+        assert unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp") or character in "\n\t"
+        assert unicodedata.bidirectional(character) not in (
+            "LRE",
+            "RLE",
+            "PDF",
+            "LRO",
+            "RLO",
+            "LRI",
+            "RLI",
+            "FSI",
+            "PDI",
+        )
+    assert output.safe(cleaned) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;owned\x07title", "title"),
+        ("\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]52;c;ZXZpbA==\x07x", "x"),
+        ("\x9b2Jx", "x"),
+        ("safe\rGONE", "safeGONE"),
+        ("a\x08\x08b", "ab"),
+        ("pay\u202e01$", "pay01$"),
+        ("in\u200bvis\u2060ible\U000e0041", "invisible"),
+        ("line\u2028break", "linebreak"),
+        ("two\nlines\tand tabs", "two\nlines\tand tabs"),
+        (
+            "\U0001f468\u200d\U0001f469\u200d\U0001f467 שלום 你好 é",
+            "\U0001f468\u200d\U0001f469\u200d\U0001f467 שלום 你好 é",
+        ),
+        ("\ud83d", ""),
+        ("\x1b", ""),
+    ],
+)
+def test_what_would_drive_the_terminal_is_taken_out(text: str, seen: str) -> None:
+    assert output.safe(text) == seen
+
+
+@given(st.text(), st.text())
+def test_json_is_one_document_that_reads_back_and_prints_safely(key: str, value: str) -> None:
+    text = output.json_text({key: value})
+    assert json.loads(text) == {key: value}
+    assert output.safe(text) == text
+
+
+def test_any_text_prints_on_any_terminal() -> None:
+    code = (
+        "from droidpilot.cli import output; output.prepare_streams();"
+        "output.result('caf\\u00e9 \\u4f60 \\ud83d'); output.note('\\u202e\\x1b[2J\\u00e9')"
+    )
+    environment = {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode() == "café 你 \n"
+    assert done.stderr.decode() == "é\n"
+
+
+def test_a_closed_pipe_does_not_stop_the_work() -> None:
+    code = (
+        "import sys; from droidpilot.cli import output\n"
+        "for number in range(100_000): output.result('x' * 50)\n"
+        "sys.exit(7)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 7
+    assert errors == b""
+
+
+def test_a_table_is_aligned_and_one_line_per_row(capsys: pytest.CaptureFixture[str]) -> None:
+    output.table([("SERIAL", "STATE"), ("abc\n\x1b[31mdef", "device"), ("x", "")])
+    assert capsys.readouterr().out == "SERIAL   STATE\nabc def  device\nx\n"
+    output.table([])
+    assert capsys.readouterr().out == ""
+
+
+def test_no_colour_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    output.result("good", style="good")
+    assert capsys.readouterr().out == "good\n"

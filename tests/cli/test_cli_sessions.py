@@ -1,0 +1,223 @@
+"""`session list|show|verify` on transcripts written by the real writer, whole, killed and tampered with."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from droidpilot.cli.app import app
+from droidpilot.core.clock import ManualClock
+from droidpilot.core.events import (
+    AskedFor,
+    CheckFinished,
+    ModelReplied,
+    SessionEnded,
+    SessionStarted,
+    ToolCalled,
+    ToolReturned,
+    VerdictLine,
+)
+from droidpilot.transcript.meta import Meta, MetaFile, process_started
+from droidpilot.transcript.redaction import Redactor
+from droidpilot.transcript.writer import TranscriptWriter
+
+ID = "20260101-000000-abcd"
+
+
+def started() -> SessionStarted:
+    return SessionStarted(
+        goal="turn it on",
+        origin="model",
+        version="0",
+        serial="S1",
+        is_virtual=True,
+        model="m",
+        policy="default",
+        policy_digest="0",
+        ask="risky",
+        approver="none",
+        tools=["tap"],
+        limits={"turns": 50, "usd": None},
+    )
+
+
+def replied(*call_ids: str) -> ModelReplied:
+    asked = [AskedFor(call_id=name, model_call_id=name, tool="tap", arguments={"ref": 3}) for name in call_ids]
+    return ModelReplied(
+        turn=1,
+        model="m",
+        text="I tap \x1b[31mit\u202e",
+        calls=asked,
+        finish_reason="tool_calls",
+        prompt_tokens=10,
+        completion_tokens=2,
+        cached_tokens=0,
+        usd=None,
+        is_estimated=False,
+        attempts=1,
+        ms=5,
+    )
+
+
+def called(call_id: str, *, effect: str = "write", answer: str = "allow") -> ToolCalled:
+    return ToolCalled(
+        call_id=call_id,
+        origin="model",
+        turn_kind="user",
+        tool="tap",
+        effect="read" if effect == "read" else "write",
+        tier="blind",
+        arguments={"ref": 3},
+        sentence=f"Tap {call_id}",
+        screen=1,
+        target=None,
+        signals=[],
+        verdicts=[VerdictLine(gate="rules", answer=answer, rule="default.rules:3: deny tap", reason="a rule says no")],
+        send_key="",
+    )
+
+
+def returned(call_id: str) -> ToolReturned:
+    return ToolReturned(
+        call_id=call_id,
+        tool="tap",
+        status="ok",
+        sent="yes",
+        code="",
+        text="Done.",
+        artifact="",
+        screen=2,
+        ms=3,
+        ends="",
+    )
+
+
+class Recorded:
+    """A state folder with sessions in it, and the command line that reads it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.runner = CliRunner(env={"DROIDPILOT_HOME": str(home)})
+
+    def write(self, session_id: str = ID, *, meta: Meta | None = None) -> Path:
+        with TranscriptWriter.create(self.home, session_id, clock=ManualClock(), redactor=Redactor()) as writer:
+            for event in (started(), replied("sent", "refused", "killed", "unsent"), called("sent"), returned("sent")):
+                writer.append(event)
+            writer.append(called("refused", answer="deny"))
+            writer.append(CheckFinished(expression="text=On", passed=False, reason="not there"))
+            writer.append(called("killed"))
+            MetaFile(writer.directory).write(
+                meta or Meta(id=session_id, title="turn it on", started="2026", serial="S1")
+            )
+            return writer.directory
+
+    def run(self, *words: str) -> Result:
+        return self.runner.invoke(app, list(words))
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.run(*words, "--json").stdout)
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Recorded:
+    return Recorded(tmp_path)
+
+
+def test_show_tells_what_became_of_each_call(recorded: Recorded) -> None:
+    recorded.write()
+    result = recorded.run("session", "show")
+    assert result.exit_code == 0
+    assert "Tap sent  [ok]" in result.stdout
+    assert "Tap refused  [refused]" in result.stdout
+    assert "default.rules:3" in result.stdout
+    assert "Tap killed  [unknown]" in result.stdout
+    assert "tap ref=3  [not sent]" in result.stdout
+    assert "1 write may or may not have happened" in result.stdout
+    assert result.stdout.splitlines()[-1] == "verified: 7 lines, the chain holds"
+    states = {call["call_id"]: call["state"] for call in recorded.json("session", "show")["calls"]}
+    assert states == {"sent": "ok", "refused": "refused", "killed": "unknown", "unsent": "not_sent"}
+
+
+def test_show_lets_nothing_recorded_drive_the_terminal(recorded: Recorded) -> None:
+    recorded.write()
+    for words in (("session", "show"), ("session", "show", "--json")):
+        text = recorded.run(*words).stdout
+        assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_show_takes_the_last_session_or_a_prefix(recorded: Recorded) -> None:
+    recorded.write("20260101-000000-aaaa")
+    recorded.write("20260102-000000-aaaa")
+    recorded.write("20260102-000000-bbbb")
+    assert recorded.json("session", "show")["header"]["session"] == "20260102-000000-bbbb"
+    assert recorded.json("session", "show", "20260101")["header"]["session"] == "20260101-000000-aaaa"
+    result = recorded.run("session", "show", "20260102")
+    assert result.exit_code != 0
+    assert "2 sessions begin with 20260102" in str(result.exception)
+
+
+def test_verify_names_the_first_bad_line_and_exits_1(recorded: Recorded) -> None:
+    directory = recorded.write()
+    assert recorded.run("session", "verify").exit_code == 0
+    path = directory / "transcript.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"Tap sent", b"Tap gone"), *lines[3:]]))
+    result = recorded.run("session", "verify")
+    assert result.exit_code == 1
+    assert "line 3 is the first bad one" in result.stdout
+    assert recorded.json("session", "verify")["first_bad_line"] == 3
+    shown = recorded.run("session", "show")
+    assert shown.exit_code == 0
+    assert "NOT verified: line 3" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("meta", "state"),
+    [
+        (Meta(id=ID, started="2026", outcome="done", exit_code=0), "done"),
+        (
+            Meta(id=ID, started="2026", is_running=True, pid=os.getpid(), pid_started=process_started(os.getpid())),
+            "running",
+        ),
+        (Meta(id=ID, started="2026", is_running=True, pid=os.getpid(), pid_started="1"), "killed"),
+    ],
+)
+def test_list_says_how_each_session_stands(recorded: Recorded, meta: Meta, state: str) -> None:
+    recorded.write(meta=meta)
+    assert recorded.json("session", "list")["sessions"][0]["state"] == state
+    assert state in recorded.run("session", "list").stdout
+
+
+def test_list_reports_an_unreadable_session_and_an_empty_folder(recorded: Recorded) -> None:
+    result = recorded.run("session", "list")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "droidpilot demo" in result.stderr
+    assert recorded.json("session", "list") == {"sessions": []}
+    directory = recorded.write()
+    (directory / "meta.json").write_text("{")
+    assert recorded.json("session", "list")["sessions"][0]["state"] == "unreadable"
+
+
+def test_an_ended_session_shows_its_outcome(recorded: Recorded) -> None:
+    with TranscriptWriter.create(recorded.home, ID, clock=ManualClock(), redactor=Redactor()) as writer:
+        writer.append(started())
+        writer.append(
+            SessionEnded(
+                outcome="failed",
+                exit_code=1,
+                reason="a check failed",
+                summary="all done!",
+                turns=1,
+                actions=0,
+                tokens=12,
+                usd=None,
+                seconds=1.0,
+            )
+        )
+    assert "outcome: failed" in recorded.run("session", "show").stdout
+    assert recorded.json("session", "show")["exit_code"] == 1

@@ -1,0 +1,1 @@
+"""Writes the reference pages from the code, so that they cannot go stale: `python -m tests.docs [--check]`."""

@@ -1,0 +1,1 @@
+"""Fakes that stand behind the ports, one file per port."""
