@@ -14,31 +14,7 @@ import pytest
 from droidpilot import __version__
 from droidpilot.cli.app import guarded
 from droidpilot.core.errors import ConfigError, Exit, Interrupted
-
-COMMAND = Path(sys.executable).with_name("droidpilot")
-
-
-class Shell:
-    """Runs the installed command in an empty folder with an empty home."""
-
-    def __init__(self, root: Path) -> None:
-        self.home = root / "home"
-        self.cwd = root / "cwd"
-        self.cwd.mkdir()
-
-    def run(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        environment = {"DROIDPILOT_HOME": str(self.home), "HOME": str(self.cwd), "PATH": os.environ["PATH"], **env}
-        return subprocess.run(
-            [COMMAND, *words],
-            cwd=self.cwd,
-            env=environment,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+from tests.cli.cli_shell import Shell
 
 
 @pytest.fixture
@@ -76,7 +52,7 @@ def test_version_and_help_need_nothing(shell: Shell) -> None:
     ],
 )
 def test_usage_errors_exit_2_without_a_traceback(shell: Shell, words: tuple[str, ...]) -> None:
-    done = shell.run(*words)
+    done = shell.quick(*words)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert done.stderr.strip()

@@ -124,7 +124,7 @@ def test_words_of_the_screen_cannot_forge_the_prompt(capsys: pytest.CaptureFixtu
     errors = capsys.readouterr().err
     assert "\x1b" not in errors and "\r" not in errors and "\u202e" not in errors
     assert max(map(len, errors.splitlines())) < 400
-    assert [line for line in errors.splitlines() if line.startswith("  y or n?")] == ["  y or n? (2:59 left) "]
+    assert [line for line in errors.splitlines() if line.startswith("  y or n?")] == ["  y or n? (3:00 left) "]
 
 
 def test_a_stop_asked_for_before_is_a_stop_and_asks_nothing(capsys: pytest.CaptureFixture[str]) -> None:

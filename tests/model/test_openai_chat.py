@@ -13,7 +13,7 @@ from droidpilot.core.errors import ModelError, ModelRejected, ModelUnreachable
 from droidpilot.core.stop import Stop
 from droidpilot.model.client import ModelReply, ModelRequest
 from droidpilot.model.openai_chat import OpenAIChat
-from droidpilot.model.provider import Key, ModelSettings
+from droidpilot.model.provider import Key, ModelSettings, Reasoning
 from droidpilot.model.scripted import (
     ReceivedRequest,
     ScriptedCall,
@@ -79,9 +79,10 @@ def test_the_request_is_what_the_wire_format_asks_for() -> None:
 
 def test_inv_53_no_reasoning_field_unless_one_is_set() -> None:
     bodies = {}
-    for reasoning in ("default", "off", "high"):
+    choices: tuple[Reasoning, ...] = ("default", "off", "high")
+    for reasoning in choices:
         with ScriptedServer(steps=[TAP]) as server:
-            settings = ModelSettings(model="m", base_url=server.base_url, reasoning=reasoning)  # type: ignore[arg-type] # a str of the loop
+            settings = ModelSettings(model="m", base_url=server.base_url, reasoning=reasoning)
             OpenAIChat(settings, clock=ManualClock()).ask(REQUEST, on_text=lambda piece: None, stop=Stop(), timeout_s=9)
             bodies[reasoning] = server.requests[0].body
     assert not [field for field in bodies["default"] if "reasoning" in field]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from tests.fakes.driver import Call, FakeDriver, State
+from tests.fakes.road import SEND, BrokenGate, Person, Road, chat, make_road
 
 from droidpilot.core.calls import Origin, Status
 from droidpilot.pipeline.approval import AskMode
 from droidpilot.pipeline.budget import Limits
-from tests.fakes.driver import Call, FakeDriver, State
-from tests.fakes.road import SEND, BrokenGate, Person, Road, chat, make_road
 
 CENTRE = ((SEND[0] + SEND[2]) // 2, (SEND[1] + SEND[3]) // 2)
 TAPPED = [Call("tap", CENTRE)]

@@ -7,7 +7,10 @@ from xml.sax.saxutils import quoteattr
 
 HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 FULL = (0, 0, 1080, 2400)
-_FLAGS = "checkable checked clickable enabled focusable focused scrollable long-clickable password selected".split()
+_FLAGS = (
+    *("checkable", "checked", "clickable", "enabled", "focusable", "focused"),
+    *("scrollable", "long-clickable", "password", "selected"),
+)
 
 
 @dataclass

@@ -37,29 +37,10 @@ def test_any_text_gives_xml_that_reads_back(text: str) -> None:
 def test_attributes_stand_in_androids_order() -> None:
     line = dump(View(text="a", id="p:id/x")).splitlines()[2]
     names = re.findall(r'([a-z-]+)="', line)
-    assert names == [
-        "index",
-        "text",
-        "resource-id",
-        "class",
-        "package",
-        "content-desc",
-        "checkable",
-        "checked",
-        "clickable",
-        "enabled",
-        "focusable",
-        "focused",
-        "scrollable",
-        "long-clickable",
-        "password",
-        "selected",
-        "visible-to-user",
-        "bounds",
-        "drawing-order",
-        "hint",
-        "display-id",
-    ]
+    assert " ".join(names) == (
+        "index text resource-id class package content-desc checkable checked clickable enabled focusable focused "
+        "scrollable long-clickable password selected visible-to-user bounds drawing-order hint display-id"
+    )
     assert line.startswith('  <node index="0"')
 
 

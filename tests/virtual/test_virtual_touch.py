@@ -140,5 +140,5 @@ def test_no_sequence_of_inputs_breaks_the_phone(inputs: list[tuple[int, int, int
         hand.clock.advance(0.05)
         hand.phone.dump(50)
     hand.settle()
-    assert hand.phone.look().is_still
+    assert hand.phone.is_idle
     assert hand.phone.look().root is not None

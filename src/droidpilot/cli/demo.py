@@ -5,7 +5,7 @@ from __future__ import annotations
 from droidpilot.cli import output
 from droidpilot.core.errors import Exit
 
-GOAL = "Turn Wi-Fi on and tell Mia"
+GOAL = "Turn Wi-Fi on and tell Liam"
 CHECK = "setting:global/wifi_on=1"
 
 

@@ -17,7 +17,7 @@ from droidpilot.cli.target import reap_dead, started_phone
 from droidpilot.core import config
 from droidpilot.core.calls import Origin
 from droidpilot.core.clock import Clock, SystemClock
-from droidpilot.core.config import Settings
+from droidpilot.core.config import Prices, Settings
 from droidpilot.core.errors import DroidpilotError
 from droidpilot.core.stop import Stop
 from droidpilot.model.scripted import ScriptedServer, load_script
@@ -69,7 +69,9 @@ def run_demo(goal: str, check: str) -> DemoRun:
         plan = SessionPlan(
             home=home,
             origin=Origin.MODEL,
-            settings=Settings(model=model_server.model, base_url=model_server.base_url),
+            settings=Settings(
+                model=model_server.model, base_url=model_server.base_url, prices=Prices(input=0, output=0)
+            ),
             user_policies=home / "demo-has-no-policies",
             shipped_policies=config.shipped_dir("policies"),
             goal=goal,

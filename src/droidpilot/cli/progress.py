@@ -39,6 +39,9 @@ STATUS_STYLES: dict[str, Style] = {
     "stopped": "warn",
 }
 _MAX_LINE = 240
+_LAST_GATE = "staleness"
+#: A rule's line can be long; where it stands is at its beginning.
+_MAX_WHY = 90
 #: What a command of one call leaves out: its result follows at once on stdout.
 _LONG = (SessionStarted, DeviceConnected, ToolCalled, ToolReturned)
 
@@ -115,7 +118,7 @@ class TerminalProgress:
         output.piece(words)
         output.piece(f" {event.status}", style=STATUS_STYLES[event.status])
         output.piece(f" {event.ms / 1000:.1f} s", style="dim")
-        if event.status != "ok":
+        if event.status not in ("ok", "refused"):  # who refused stands in the verdict
             output.piece(f": {_short(event.text)}")
         output.note()
         self._is_mid_line = False
@@ -132,16 +135,19 @@ class TerminalProgress:
 
 def verdict_words(verdicts: list[VerdictLine]) -> str:
     """Say in a few words what the gates decided: who said no, or which rule or person let it pass."""
-    last = next((line for line in reversed(verdicts) if line.answer in ("deny", "halt")), None)
-    if last is not None:
-        return _short(f"no: {last.gate}, {last.rule or last.reason or last.code}")
-    if not verdicts:
+    refusal = next((line for line in verdicts if line.answer in ("deny", "halt")), None)
+    if refusal is not None:
+        return shorten(
+            f"refused by {refusal.gate}: {one_line(refusal.rule or refusal.reason or refusal.code)}", _MAX_WHY
+        )
+    if not verdicts or verdicts[-1].gate != _LAST_GATE:
+        # It ended before all gates were asked: the answer says why.
         return "not judged"
-    by_person = next((line for line in verdicts if line.gate == "approval" and line.code == "approved"), None)
-    if by_person is not None:
-        return _short(f"yes: {by_person.reason}")
+    approval = next((line for line in verdicts if line.gate == "approval" and line.code == "approved"), None)
+    if approval is not None:
+        return shorten(one_line(approval.reason), _MAX_WHY)
     rule = next((line.rule for line in verdicts if line.rule), None)
-    return _short(f"yes: {rule}") if rule else "yes"
+    return shorten(f"allowed by {one_line(rule)}", _MAX_WHY) if rule else "allowed"
 
 
 def _drawn(event: Event) -> tuple[str, Style] | None:

@@ -23,6 +23,7 @@ FORBIDDEN_PORTS = frozenset({5037, *range(5554, 5586)})
 START_S = 20.0
 _STOP_S = 2.0
 _POLL_S = 0.005
+_ANSWER_S = 0.5
 _PORT_TRIES = 5
 
 
@@ -177,7 +178,8 @@ def _comes_up(private: PrivateServer, process: subprocess.Popen[bytes], clock: C
     """Wait until the server answers; false where its process ended, as when another took the port."""
     while process.poll() is None and not deadline.is_over():
         try:
-            private.server.version(deadline)
+            # Short, so that a port which another program holds is noticed by our process having ended.
+            private.server.version(deadline.sooner(_ANSWER_S))
         except DeviceError:
             clock.sleep(_POLL_S)
         else:

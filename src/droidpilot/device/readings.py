@@ -60,7 +60,9 @@ def _component(text: str) -> Foreground | None:
 
 def _owner(text: str, window: str) -> str | None:
     """Find the package of the window with this hash in its own block of the dump."""
-    block = re.search(rf"^[ \t]*Window #\d+ Window\{{{window} .*?(?=^[ \t]*Window #\d+ |\Z)", text, re.MULTILINE | re.DOTALL)
+    block = re.search(
+        rf"^[ \t]*Window #\d+ Window\{{{window} .*?(?=^[ \t]*Window #\d+ |\Z)", text, re.MULTILINE | re.DOTALL
+    )
     found = re.search(rf"\bpackage=({PACKAGE.pattern})(?:\s|$)", block[0]) if block else None
     return found[1] if found else None
 

@@ -28,7 +28,7 @@ and words that name the text and the screen. A fault spoils the step it stands i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -156,7 +156,7 @@ def parse_script(text: str, *, source: str = "script") -> Script:
         raise ConfigError(f"{source}:{_line_of(root, first['loc'])}: {where}: {first['msg']}", hint=hint) from None
 
 
-def find_ref(label: str, messages: list[Mapping[str, Any]]) -> int:
+def find_ref(label: str, messages: Sequence[Mapping[str, Any]]) -> int:
     """Look a label up in the newest screen text of a conversation.
 
     Raises:

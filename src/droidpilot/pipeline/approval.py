@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Literal, Protocol
 
 from droidpilot.core.calls import Answer, Effect, Verdict
-from droidpilot.core.clock import Clock
+from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.events import ApprovalAnswered, ApprovalAsked, Event
 from droidpilot.core.text import shorten
 from droidpilot.pipeline.case import Case, same_call_key
@@ -186,6 +186,8 @@ class ApprovalGate:
         finally:
             waited = self._clock.monotonic() - started
             case.was_asked = True
+            # Waiting for a person must not eat the time of the call itself.
+            case.deadline = Deadline(self._clock, case.deadline.at + waited)
             self._waited(waited)
             self._record(
                 ApprovalAnswered(

@@ -283,8 +283,7 @@ class Executor:
         tool, aim = case.tool, case.aim
         assert tool is not None and aim is not None
         is_write = tool.effect is Effect.WRITE
-        # Waiting for a person must not eat the time of the call itself.
-        deadline = Deadline.after(self._clock, CALL_TIMEOUT_S)
+        deadline = case.deadline
         before = case.scene.screen if case.scene is not None else None
         phone = Phone(
             driver=self._driver,

@@ -146,6 +146,9 @@ class Observer:
             is_settled=is_settled,
             fingerprint=dump.fingerprint,
         )
+        if foreground.package is None:
+            # What the nodes say is a guess; rules that name an app must know that it is not known (INV-5, B17).
+            screen = replace(screen, package=None, activity=None)
         is_same = self.last is not None and _looks_like(self.last, screen)
         return replace(screen, refs=self.last.refs) if is_same and self.last is not None else screen
 

@@ -107,7 +107,7 @@ def _lower(text: str) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `did you mean X?` for the closest of `known`, or an empty string."""
-    close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.5)
     return f"did you mean {close[0]}?" if close else ""
 
 

@@ -161,7 +161,8 @@ def tap_point(
         return area.center
     if layout.area(taker).clip(area) == area:
         return None
-    return _free_point(area, [layout.area(other).clip(area) for other in layout.blockers(node)])
+    rects = [layout.area(other).clip(area) for other in layout.blockers(node)]
+    return _free_point(area, [rect for rect in rects if not rect.is_empty])
 
 
 def covered_by(

@@ -17,7 +17,8 @@ from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 from droidpilot.screens.labels import clean, raw_label
 from droidpilot.screens.screen import display_of, is_visible, keyboard_windows
 
-_LIST_CLASSES = ("RecyclerView", "ListView", "GridView", "ExpandableListView", "ViewPager", "StackView")
+_LIST_CLASSES = ("RecyclerView", "ListView", "GridView", "StackView")
+_PAGE_CLASSES = ("ScrollView", "WebView", "ViewPager", "ViewPager2")
 #: What switches of older Androids write on themselves: a state, not a label.
 _STATE_WORDS = frozenset(("on", "off"))
 _MAX_INNER = 300  # nodes that are read for the words of one row; keeps deep nesting linear
@@ -190,21 +191,25 @@ def _chains(hierarchy: Hierarchy, said: list[str]) -> tuple[list[str], list[int]
     """Return by index a digest of each node's place, and the index of the innermost list it stands in (-1: none)."""
     chains: list[str] = []
     lists: list[int] = []
-    child_counts = Counter(node.parent for node in hierarchy.nodes)
     for node in hierarchy.nodes:
         if node.parent < 0:
             chains.append(_digest(node.package, node.cls, node.resource_id))
             lists.append(-1 - node.window)
             continue
         parent = hierarchy.nodes[node.parent]
-        is_list = parent.scrollable or parent.cls.endswith(_LIST_CLASSES)
+        is_list = _is_list(hierarchy, parent)
         lists.append(parent.index if is_list else lists[parent.index])
-        row = ""
-        # one child is the content of a scrolling page, not a row
-        if is_list and child_counts[parent.index] > 1:
-            row = "\n".join(filter(None, said[node.index : min(node.end, node.index + _MAX_INNER)]))
+        row = "\n".join(filter(None, said[node.index : min(node.end, node.index + _MAX_INNER)])) if is_list else ""
         chains.append(_digest(chains[parent.index], node.cls, node.resource_id, row))
     return chains, lists
+
+
+def _is_list(hierarchy: Hierarchy, node: Node) -> bool:
+    """Tell whether the children of `node` are rows that come and go, not the one content of a page that scrolls."""
+    if node.cls.endswith(_LIST_CLASSES):
+        # a ViewPager2 holds its pages in a RecyclerView of its own
+        return node.parent < 0 or "ViewPager" not in hierarchy.nodes[node.parent].cls
+    return node.scrollable and not node.cls.endswith(_PAGE_CLASSES)
 
 
 def _digest(*parts: str) -> str:

@@ -221,7 +221,7 @@ def health_of(hierarchy: Hierarchy, package: str | None, display: Bounds, *, is_
         owner = _package_inside(hierarchy, root)
         if root.window in keyboards or root.package in _NEVER_IN_FRONT or owner == package:
             continue
-        note = f"window of {owner[:100] or 'an unnamed package'} is on the screen too"
+        note = f"also a window of {owner[:100] or 'an unnamed package'}"
         if note not in notes:
             notes.append(note)
     if len(notes) > 3:

@@ -72,7 +72,10 @@ def _am_start(job: Job) -> int:
         job.say(f"Starting: Intent {{ act={action[:200]} dat={(_option(words, '-d') or '')[:200]} }}")
         return job.fail("Error: Activity not started, unable to resolve Intent", 1)
     job.say(f"Starting: Intent {{ cmp={name[:200]} }}")
-    if not job.phone.start(name.split("/")[0]):
+    package, _, activity = name.partition("/")
+    app = job.phone.apps.get(package)
+    known = {app.activity, app.first().activity, f"{package}{app.activity}", ".Launcher"} if app is not None else set()
+    if activity not in known or not job.phone.start(package):
         job.say("Error type 3")
         job.say(f"Error: Activity class {{{name[:200]}}} does not exist.")
         return 1

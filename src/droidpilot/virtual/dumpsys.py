@@ -91,6 +91,12 @@ def _input_method(phone: Phone, _: list[str]) -> str:
     return f"Current Input Method Manager state:\n  mCurMethodId={ime}\n  mInputShown=false\n"
 
 
+def _wifi(phone: Phone, _: list[str]) -> str:
+    state = "enabled" if phone.wifi.is_on else "disabled"
+    ssid = f'"{phone.wifi.connected}"' if phone.wifi.connected else "<unknown ssid>"
+    return f"Wi-Fi is {state}\nmWifiInfo SSID: {ssid}\n"
+
+
 SERVICES: Final[dict[str, Callable[[Phone, list[str]], str]]] = {
     "window": _window,
     "activity": _activity,
@@ -99,6 +105,7 @@ SERVICES: Final[dict[str, Callable[[Phone, list[str]], str]]] = {
     "battery": _battery,
     "package": _package,
     "input_method": _input_method,
+    "wifi": _wifi,
 }
 
 

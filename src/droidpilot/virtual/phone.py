@@ -146,6 +146,13 @@ class Phone:
         """Say that something moves until then."""
         self._moving_until = max(self._moving_until, end_ms)
 
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether nothing moves and no change is on its way."""
+        with self.lock:
+            self.advance()
+            return not self._waiting and self.now_ms() >= self._moving_until
+
     # windows
 
     @property

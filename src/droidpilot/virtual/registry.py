@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import socket
+import sys
 import tempfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -64,6 +65,12 @@ def is_running(pid: int, started: int | None) -> bool:
     """Tell whether a process runs and is the one that began then."""
     if pid <= 0:
         return False
+    if sys.platform == "win32":
+        # os.kill would end the process there instead of asking for it.
+        import ctypes
+
+        handle = ctypes.windll.kernel32.OpenProcess(0x1000, False, pid)
+        return bool(handle) and bool(ctypes.windll.kernel32.CloseHandle(handle))
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -137,7 +137,7 @@ def _launch(caller: Caller, params: Params) -> object:
 
 async def _idle(caller: Caller, params: Params) -> object:
     at_most = min(MAX_WAIT_MS, whole_at(params, 0, 10_000))
-    await caller.poll(lambda: caller.phone.look().is_still, at_most)
+    await caller.poll(lambda: caller.phone.is_idle, at_most)
     return None
 
 
@@ -196,9 +196,21 @@ METHODS: Final[dict[str, Method]] = {
 
 INPUTS: Final[frozenset[Method]] = frozenset(
     METHODS[name]
-    for name in METHODS
-    if name.startswith(
-        ("click", "longClick", "swipe", "drag", "inject", "press", "setText", "clear", "paste", "scroll", "fling")
+    for name in (
+        *(
+            "click",
+            "longClick",
+            "swipe",
+            "swipePoints",
+            "drag",
+            "dragTo",
+            "injectInputEvent",
+            "pressKey",
+            "pressKeyCode",
+        ),
+        *("setText", "clearTextField", "clearInputText", "pasteClipboard"),
+        *("scrollForward", "scrollBackward", "scrollToEnd", "scrollToBeginning", "scrollTo"),
+        *("flingForward", "flingBackward", "flingToEnd", "flingToBeginning"),
     )
 )
 """Methods that touch or type: they come one after another, as on a real phone."""

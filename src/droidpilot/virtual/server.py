@@ -182,7 +182,7 @@ def serve(
     transition_ms: int = TRANSITION_MS,
     on_ready: Callable[[registry.Entry], registry.Entry | None],
 ) -> None:
-    """Run a phone in the foreground until SIGINT or SIGTERM, registered under `home`.
+    """Run a phone in the foreground until SIGINT, SIGTERM or SIGHUP, registered under `home`.
 
     `on_ready` is called once in a thread of its own while the phone already answers; an entry that it returns (with the
     private adb server in it) replaces the registered one.
@@ -203,8 +203,10 @@ async def _serve(
 ) -> None:
     server, over = PhoneServer(Phone(seed=seed, transition_ms=transition_ms)), asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, over.set)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        # By name, since not every system has SIGHUP; by `signal`, since not every event loop takes handlers.
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(over.set))
     entry = await server.listen(port)
     registry.register(home, entry)
     try:

@@ -1,0 +1,161 @@
+"""What Android's commands print, as values; and that nothing is guessed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidpilot.device import readings
+from droidpilot.device.driver import App, Foreground
+
+NOBODY = Foreground(None, None)
+SHOP = Foreground("com.shop", "com.shop.ui.PayActivity")
+
+ANDROID_9 = """WINDOW MANAGER WINDOWS (dumpsys window windows)
+  Window #2 Window{ab12 u0 StatusBar}:
+    mDisplayId=0 stackId=0 mSession=Session{1 2:u0a3} mClient=android.os.BinderProxy@1
+    mOwnerUid=10020 mShowToOwnerOnly=false package=com.android.systemui appop=NONE
+  Window #1 Window{cd34 u0 com.shop/com.shop.ui.PayActivity}:
+    mOwnerUid=10099 mShowToOwnerOnly=true package=com.shop appop=NONE
+  mCurrentFocus=Window{cd34 u0 com.shop/com.shop.ui.PayActivity}
+  mFocusedApp=AppWindowToken{9f token=Token{1 ActivityRecord{77 u0 com.shop/.ui.PayActivity t41}}}
+"""
+
+ANDROID_14 = """  Display: mDisplayId=0
+  mCurrentFocus=Window{cd34 u0 %s}
+  mFocusedApp=ActivityRecord{77 u0 com.shop/.ui.PayActivity t41}
+  Display: mDisplayId=2
+  mCurrentFocus=Window{ef56 u0 com.other/com.other.Main}
+  mFocusedApp=ActivityRecord{78 u0 com.other/.Main t42}
+  Window #4 Window{ab12 u0 NotificationShade}:
+    mOwnerUid=10020 showForAllUsers=false package=com.android.systemui appop=NONE
+  Window #3 Window{cd34 u0 %s}:
+    mOwnerUid=10099 showForAllUsers=false package=%s appop=NONE
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ANDROID_9, SHOP),
+        (ANDROID_14 % (("com.shop/com.shop.ui.PayActivity",) * 2 + ("com.shop",)), SHOP),
+        ("  mCurrentFocus=Window{1 u0 com.shop/com.shop.ui.PayActivity}\n", SHOP),
+        ("  mCurrentFocus=null\n  mFocusedApp=ActivityRecord{1 u0 com.shop/.ui.PayActivity t1}\n", SHOP),
+        ("  mCurrentFocus=null\n  mCurrentFocus=Window{1 u0 com.shop/com.shop.ui.PayActivity}\n", SHOP),
+        ("  mCurrentFocus=Window{1 com.shop/com.shop.ui.PayActivity}\n", SHOP),
+        ("  mCurrentFocus=null\n  mFocusedApp=null\n", NOBODY),
+        ("", NOBODY),
+        ("Can't find service: window", NOBODY),
+        ("  mCurrentFocus=Window{1 u0 NotificationShade}\n", NOBODY),
+    ],
+)
+def test_the_window_with_focus_is_read_in_the_forms_of_android_versions(text: str, expected: Foreground) -> None:
+    assert readings.foreground(text) == expected
+
+
+def test_a_popup_without_a_component_belongs_to_the_app_that_owns_it() -> None:
+    assert readings.foreground(ANDROID_14 % ("PopupWindow:5f", "PopupWindow:5f", "com.shop")) == SHOP
+
+
+def test_a_system_window_over_the_app_is_not_the_app() -> None:
+    shade = ANDROID_14 % ("NotificationShade", "NotificationShade", "com.android.systemui")
+    assert readings.foreground(shade) == Foreground("com.android.systemui", None)
+
+
+def test_a_window_that_names_itself_after_another_app_is_known_by_its_owner() -> None:
+    lying = ANDROID_14 % ("com.bank/com.bank.Main", "com.bank/com.bank.Main", "com.evil")
+    assert readings.foreground(lying) == Foreground("com.evil", None)
+
+
+def test_a_title_that_contradicts_the_focused_app_is_not_believed() -> None:
+    text = "  mCurrentFocus=Window{1 u0 com.bank/com.bank.Main}\n  mFocusedApp=ActivityRecord{2 u0 com.evil/.Main t1}\n"
+    assert readings.foreground(text) == NOBODY
+
+
+@given(st.text(alphabet="mCurrentFocus=Window{}01 u/.comABC\n\t#:packge", max_size=400))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    front = readings.foreground(text)
+    assert front.package is None or readings.PACKAGE.fullmatch(front.package)
+    readings.apps(text)
+    readings.properties(text)
+
+
+BRIEF = """3 activities found:
+  Activity #0:
+    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false
+    com.android.settings/.Settings
+  Activity #1:
+    com.shop/com.shop.ui.Start
+  Activity #2:
+    com.shop/com.shop.ui.Other
+"""
+
+LONG = """2 activities found:
+  Activity #0:
+    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false
+    ActivityInfo:
+      name=com.shop.ui.Start
+      packageName=com.shop
+      labelRes=0x0 nonLocalizedLabel=The Shop icon=0x7f010001 banner=0x0
+      enabled=true exported=true
+      ApplicationInfo:
+        name=com.shop.App
+        packageName=com.shop
+        labelRes=0x0 nonLocalizedLabel=Shop Application icon=0x7f010001 banner=0x0
+  Activity #1:
+    ActivityInfo:
+      name=com.chat.android.Main
+      packageName=com.chat.android
+      labelRes=0x7f110002 nonLocalizedLabel=null icon=0x7f010001 banner=0x0
+"""
+
+
+def test_launcher_entries_are_read_in_the_brief_and_in_the_long_form() -> None:
+    assert readings.launcher_entries(BRIEF) == {
+        "com.android.settings": "com.android.settings/.Settings",
+        "com.shop": "com.shop/com.shop.ui.Start",
+    }
+    assert readings.launcher_entries(LONG) == {
+        "com.shop": "com.shop/com.shop.ui.Start",
+        "com.chat.android": "com.chat.android/com.chat.android.Main",
+    }
+
+
+def test_a_label_is_what_the_phone_prints_or_made_from_the_package() -> None:
+    assert readings.apps(LONG) == (App("com.chat.android", "Chat"), App("com.shop", "The Shop"))
+
+
+@pytest.mark.parametrize(
+    ("package", "label"),
+    [
+        ("com.whatsapp", "Whatsapp"),
+        ("com.instagram.android", "Instagram"),
+        ("com.google.android.apps.maps", "Maps"),
+        ("org.example.my_notes", "My notes"),
+        ("com.android.app", "App"),
+        ("com.app", "App"),
+    ],
+)
+def test_a_name_is_made_from_the_last_telling_part(package: str, label: str) -> None:
+    assert readings.label_of(package) == label
+
+
+def test_properties_with_brackets_are_read() -> None:
+    assert readings.properties("[ro.a]: [x]\n[ro.b]: [[y]]\n[ro.c]: []\nnoise\n") == {
+        "ro.a": "x",
+        "ro.b": "[y]",
+        "ro.c": "",
+    }
+
+
+@pytest.mark.parametrize("package", ["com.shop", "a.b", "com.x_1.Y2"])
+def test_packages_are_recognised(package: str) -> None:
+    assert readings.PACKAGE.fullmatch(package)
+
+
+@pytest.mark.parametrize(
+    "package", ["", "shop", "com.shop;id", "com.shop\n", "com..shop", "1com.shop", "com.sh op", "-n", "com.shöp"]
+)
+def test_what_is_no_package_is_not(package: str) -> None:
+    assert not readings.PACKAGE.fullmatch(package)

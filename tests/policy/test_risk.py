@@ -1,0 +1,203 @@
+"""Risk signals: words, apps, fields and system dialogs; and the harmless things that look like them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidpilot.core.calls import Effect
+from droidpilot.policy.lexicon import id_words_of, is_sensitive_app, words_of
+from droidpilot.policy.risk import RiskInput, assess, is_always_asked
+from droidpilot.policy.rules import QueryLabel
+
+
+def signals(
+    text: str = "",
+    *,
+    cleaned: str | None = None,
+    folded: str | None = None,
+    tool: str = "tap",
+    ids: tuple[str, ...] = (),
+    packages: tuple[str | None, ...] = ("com.example.app",),
+    is_password_field: bool = False,
+    key: str = "",
+    effect: Effect = Effect.WRITE,
+) -> set[str]:
+    cleaned = text if cleaned is None else cleaned
+    labels = (QueryLabel(text, cleaned, cleaned if folded is None else folded),) if text else ()
+    given_input = RiskInput(
+        tool=tool,
+        effect=effect,
+        packages=packages,
+        labels=labels,
+        ids=ids,
+        is_password_field=is_password_field,
+        key=key,
+    )
+    return {signal.name for signal in assess(given_input)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    """Send|Sending|SEND!|Pay|Paying|Pay £40|Payment|Buy|Purchase|Order|Order now|Place order|Checkout|Transfer|
+    Withdraw|Delete|Remove|Erase|Wipe|Uninstall|Confirm|Submit|Publish|Post|Share|Call|Call Mum|Dial|Block|Unfriend|
+    Unfollow|Sign out|Log out|LOG  OUT|Factory reset|Accept|Agree|I agree|Send it to Dan now please|S e n d|S.e.n.d|
+    ✉ Send ➤|Senden|Löschen|LÖSCHEN|Loschen|Envoyer|Supprimer|Enviar|Eliminar|Invia|Elimina|Excluir|Bestätigen|
+    Delete call history|Confirm payment""".replace("\n    ", "").split("|"),
+)
+def test_a_risky_word_is_a_signal(text: str) -> None:
+    assert signals(text) == {"risky_word"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    """Sendai|Sender|Payload|Shareholder|Resend code|Séndero|Paypal is great|Calling all fans|Blocked|Postcode|Reorder|
+    Order history|Payment methods|Call log|Post office|Share price|Shopping|Totally|Sent|Deleted items|Confirmed|
+    We will call you back tomorrow morning|Your last order was shipped|A call from Anna|In alphabetical order|
+    Alle Zahlen und Texte|OK|Wi-Fi|100%|$5|日本語""".replace("\n    ", "").split("|"),
+)
+def test_inv_13_a_harmless_word_is_none(text: str) -> None:
+    assert signals(text) == set()
+
+
+def test_inv_13_a_package_is_not_searched_for_words() -> None:
+    assert signals("Next", packages=("com.post.office", "com.send.share")) == set()
+
+
+@pytest.mark.parametrize(
+    "name", ["com.x:id/send_button", "a:id/btnSendNow", "a:id/send", "a:id/SEND", "a:id/fab-share"]
+)
+def test_inv_13b_ids_are_read_word_by_word(name: str) -> None:
+    assert signals("Suivant", ids=(name,)) == {"risky_word"}
+
+
+@pytest.mark.parametrize(
+    "name", ["a:id/post_title", "a:id/call_log_list", "a:id/sender", "a:id/content_block", "send:id/row", ""]
+)
+def test_ids_that_only_look_risky_are_not(name: str) -> None:
+    assert signals("Next", ids=(name,)) == set()
+
+
+def test_inv_13c_a_label_in_another_language_fires_by_its_id() -> None:
+    assert signals("إرسال", ids=("com.chat:id/send_button",)) == {"risky_word"}
+
+
+def test_every_form_of_a_label_is_read() -> None:
+    assert signals("S\u200bend", cleaned="Send") == {"risky_word"}
+    assert signals("\u0405end", folded="Send") == {"risky_word"}
+    assert signals("Löschen", folded="Xoschen") == {"risky_word"}
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["com.bank.app", "com.paypal.android.p2pmobile", "com.wise", "com.transferwise.android", "com.chase.sig.android",
+     "com.x8bit.bitwarden", "com.google.android.apps.authenticator2", "co.uk.getmondo", "com.squareup.cash",
+     "com.eg.android.alipaygphone", "COM.BANK"],
+)  # fmt: skip
+def test_a_write_in_a_money_or_password_app_is_one_signal(package: str) -> None:
+    for tool in ("tap", "scroll", "type_text", "press", "open_app", "mcp__x__y"):
+        assert "sensitive_app" in signals("Next", tool=tool, packages=(package,))
+    assert signals("Next", packages=("com.example", package)) == {"sensitive_app"}
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["com.otherwise.app", "com.purchase.game", "com.example.embankment", "com.payload", "org.keepassion",
+     "com.squareup.cashier",     "com.example"],
+)  # fmt: skip
+def test_an_app_whose_name_only_contains_such_a_word_is_not_one(package: str) -> None:
+    assert not is_sensitive_app(package)
+
+
+def test_inv_14_open_app_is_judged_by_its_target() -> None:
+    assert signals("PayPal", tool="open_app", packages=("com.paypal.android.p2pmobile",)) == {"sensitive_app"}
+    assert signals("Send Anywhere", tool="open_app", packages=("com.sendanywhere",)) == set()
+
+
+def test_inv_17_a_word_in_a_money_app_is_two_signals_and_two_words_are_one() -> None:
+    assert signals("Send", packages=("com.bank",)) == {"risky_word", "sensitive_app"}
+    two = RiskInput(tool="tap", labels=(QueryLabel.plain("Send"), QueryLabel.plain("Pay")), ids=("a:id/delete",))
+    assert len(assess(two)) == 1
+
+
+def test_typing_into_a_password_field_is_a_signal() -> None:
+    assert signals("Wi-Fi", tool="type_text", is_password_field=True) == {"sensitive_field"}
+
+
+@pytest.mark.parametrize("text", ["PIN", "Enter your PIN", "CVV", "Card number", "One-time code", "Passwort", "Senha"])
+def test_inv_18_a_field_that_asks_for_a_secret_is_a_signal(text: str) -> None:
+    assert signals(text, tool="type_text") == {"sensitive_field"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Shopping list", "Totally", "Spinner", "Amount", "Send a message", "Delete this text"]
+)
+def test_inv_18_other_fields_are_not(text: str) -> None:
+    assert signals(text, tool="type_text") == set()
+
+
+def test_a_secret_field_is_a_signal_for_typing_only() -> None:
+    assert signals("PIN", is_password_field=True) == set()
+
+
+@pytest.mark.parametrize("tool", ["tap", "long_press", "press"])
+def test_answering_a_permission_dialog_always_asks(tool: str) -> None:
+    for package in ("com.android.permissioncontroller", "com.google.android.permissioncontroller"):
+        given_input = RiskInput(tool=tool, key="enter", packages=(package,), labels=(QueryLabel.plain("Don't allow"),))
+        assert is_always_asked(assess(given_input))
+    assert not is_always_asked(
+        assess(RiskInput(tool="tap", packages=("com.evil",), labels=(QueryLabel.plain("Allow"),)))
+    )
+
+
+def test_moving_about_a_permission_dialog_does_not_answer_it() -> None:
+    package = ("com.android.permissioncontroller",)
+    for tool, key in (("scroll", ""), ("press", "home"), ("press", "dpad_down"), ("press", "tab")):
+        assert signals("Allow", tool=tool, key=key, packages=package) == set()
+
+
+def test_of_an_installers_dialog_only_its_button_asks() -> None:
+    package = ("com.google.android.packageinstaller",)
+    assert signals("Install", packages=package) == {"package_install"}
+    assert signals("Installieren", packages=package) == {"package_install"}
+    assert signals("Do you want to install this app?", packages=package) == set()
+    assert signals("Cancel", packages=package) == set()
+    assert signals("Erlauben", packages=package, ids=("a:id/permission_allow_button",)) == {"permission_dialog"}
+
+
+def test_a_key_on_the_default_button_is_judged_like_a_tap() -> None:
+    assert signals("Send", tool="press", key="enter") == {"risky_word"}
+    assert signals("Send", tool="press", key="dpad_left") == set()
+
+
+def test_a_tool_of_another_server_is_always_a_signal() -> None:
+    assert signals(tool="mcp__mail__list") == {"foreign_tool"}
+
+
+def test_a_read_has_no_signals() -> None:
+    assert signals("Send", packages=("com.bank",), effect=Effect.READ) == set()
+
+
+def test_a_signal_says_in_words_what_was_seen() -> None:
+    (signal,) = assess(RiskInput(tool="tap", labels=(QueryLabel.plain("Send\n\x1b[31m now"),)))
+    assert signal.detail == '"Send [31m now" says send'
+
+
+@given(st.text(max_size=80), st.text(max_size=40), st.text(max_size=40))
+def test_any_text_from_a_phone_is_judged_without_trouble(text: str, name: str, package: str) -> None:
+    signals(text, ids=(name,), packages=(package, None))
+    signals(text, tool="type_text", ids=(name,), packages=(package,))
+
+
+@given(st.text(max_size=40))
+def test_a_risky_word_stays_one_whatever_stands_round_it(around: str) -> None:
+    assert "risky_word" in signals(f"{around} | delete | {around}") or "delete key" in " ".join(
+        words_of(f"delete {around}")
+    )
+
+
+def test_words_are_told_apart() -> None:
+    assert words_of("GÖNDER SİL ISI") == ("gonder", "sil", "isi")
+    assert words_of("Straße 5") == ("strasse", "5")
+    assert id_words_of("com.a:id/btnSend_now2HTTPServer") == ("btn", "send", "now2", "http", "server")
