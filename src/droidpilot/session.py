@@ -47,13 +47,14 @@ from droidpilot.pipeline.gates import CapabilityGate, RulesGate, StalenessGate
 from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.outcome import Outcome, judge_outcome, outcome_name
 from droidpilot.pipeline.ref_store import load_refs, save_refs
+from droidpilot.pipeline.telling import Teller
 from droidpilot.policy.lexicon import is_sensitive_app
 from droidpilot.policy.policies import Policy, load_policy
 from droidpilot.tools.registry import Registry
 from droidpilot.tools.shelf import all_tools
 from droidpilot.transcript import files
 from droidpilot.transcript.meta import Meta, MetaFile, process_started
-from droidpilot.transcript.redaction import Redactor
+from droidpilot.transcript.redaction import RedactedStream, Redactor
 from droidpilot.transcript.sessions import new_session_id
 from droidpilot.transcript.writer import TranscriptWriter
 
@@ -225,7 +226,7 @@ class Session:
             tools=self._prepared.registry.schemas(self._prepared.allowed),
             shown_screen=lambda: executor.shown_screen,
             record=self._record,
-            on_text=self._progress.on_text,
+            on_text=RedactedStream(self._redactor, self._progress.on_text),
             clock=self._clock,
             stop=self._stop,
         )
@@ -320,7 +321,7 @@ class Session:
             registry=prepared.registry,
             driver=driver,
             observer=observer,
-            rules=rules,
+            teller=Teller(observer, rules),
             gates=(
                 CapabilityGate(prepared.registry, prepared.allowed),
                 RulesGate(rules),
@@ -395,8 +396,8 @@ class Session:
         self.outcome = outcome = Outcome(
             exit=code,
             name=outcome_name(code),
-            reason=reason,
-            summary=summary,
+            reason=self._redactor.text(reason),
+            summary=self._redactor.text(summary),
             turns=budget.turns,
             actions=budget.actions,
             tokens=budget.tokens,

@@ -16,6 +16,7 @@ from typing import Any
 from unittest import mock
 
 from droidpilot.cli.app import app, guarded
+from droidpilot.model.scripted import ScriptedServer, parse_script
 
 COMMAND = Path(sys.executable).with_name("droidpilot")
 
@@ -120,15 +121,11 @@ class Bench:
         self.shell = shell
         self.serial = serial
         self._stack = stack
-        self._scripts = 0
 
     def model(self, script: str) -> tuple[str, ...]:
         """Start a scripted model and return the options that name it."""
-        self._scripts += 1
-        path = self.shell.cwd / f"script{self._scripts}.yaml"
-        path.write_text(script, encoding="utf-8")
-        _, base_url = self._stack.enter_context(self.shell.serving("model-server", str(path)))
-        return ("--model", "scripted", "--base-url", base_url, "--device", self.serial)
+        server = self._stack.enter_context(ScriptedServer(parse_script(script)))
+        return ("--model", server.model, "--base-url", server.base_url, "--device", self.serial)
 
     def state(self) -> Any:
         return self.shell.json("virtual", "state", self.serial)

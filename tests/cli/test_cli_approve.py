@@ -197,6 +197,20 @@ def test_on_a_real_terminal_type_ahead_is_lost_and_a_late_y_counts() -> None:
         terminal.close()
 
 
+def test_half_a_line_typed_too_early_does_not_become_an_answer_later() -> None:
+    terminal = RealTerminal()
+    try:
+        terminal.wait_for("May I?")
+        terminal.type("y")
+        terminal.wait_for("y or n?")
+        terminal.type("\n")
+        terminal.wait_for("y or n?", times=2)
+        terminal.type("n\n")
+        terminal.wait_for("ANSWER terminal no")
+    finally:
+        terminal.close()
+
+
 def test_ctrl_c_in_the_prompt_is_a_stop() -> None:
     terminal = RealTerminal()
     try:

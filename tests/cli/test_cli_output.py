@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import json
 import subprocess
 import sys
@@ -92,6 +95,18 @@ def test_a_closed_pipe_does_not_stop_the_work() -> None:
     process.stderr.close()
     assert process.wait(timeout=60) == 7
     assert errors == b""
+
+
+class GoneTerminal(io.StringIO):
+    """A terminal after a hang-up."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_terminal_that_is_gone_does_not_stop_the_work() -> None:
+    with contextlib.redirect_stderr(GoneTerminal()):
+        output.note("nobody reads this")
 
 
 def test_a_table_is_aligned_and_one_line_per_row(capsys: pytest.CaptureFixture[str]) -> None:

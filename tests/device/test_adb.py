@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import inspect
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -62,10 +63,12 @@ def fake_server(*answers: bytes) -> Iterator[AdbServer]:
     def answer(connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection:
             for one in answers:
-                if connection.recv(65536) == b"000chost:version" and len(answers) > 1:
+                asked = connection.recv(65536)
+                if asked == b"000chost:version" and len(answers) > 1:
                     connection.sendall(b"OKAY00040029")
                     return
-                connection.sendall(one)
+                mark = re.search(rb"echo ([0-9a-f]+:)", asked)
+                connection.sendall(one.replace(b"MARK", mark[1] if mark else b""))
 
     def serve() -> None:
         with contextlib.suppress(OSError):
@@ -105,7 +108,7 @@ def test_what_looks_like_an_exit_code_in_the_output_is_output(
     assert (answer.code, answer.text) == (0, "X4EXIT:0 0123456789ab:0\n")
 
 
-@pytest.mark.parametrize("argv", [["echo", "a\0b"], ["echo", "x" * 70_000]])
+@pytest.mark.parametrize("argv", [["echo", "a\0b"], ["echo", "x" * 70_000], ["echo", "\ud83d"]])
 def test_a_command_that_cannot_be_sent_is_refused_before_it_is(
     adb: AdbServer, phone: VirtualPhone, within: Within, argv: list[str]
 ) -> None:
@@ -114,7 +117,7 @@ def test_a_command_that_cannot_be_sent_is_refused_before_it_is(
     assert (caught.value.code, caught.value.sent) == ("bad_command", "no")
 
 
-@pytest.mark.parametrize("said", [b"", b"half of the ans", b"12345\n0123456789ab:"])
+@pytest.mark.parametrize("said", [b"", b"half of the ans", b"12345\n0123456789ab:", b"MARK", b"MARK12", b"MARK0 \n"])
 def test_a_line_that_drops_in_an_answer_is_an_error_and_never_an_empty_success(said: bytes, within: Within) -> None:
     with fake_server(b"OKAY" + b"\0" * 8, b"OKAY" + said) as server:
         with pytest.raises(DeviceLost) as caught:
@@ -137,6 +140,12 @@ def test_a_push_arrives_whole_under_a_deadline(adb: AdbServer, phone: VirtualPho
     device = PhoneLink(adb, phone.serial).device(within(20))
     device.sync.push(data, "/data/local/tmp/whole", check=True)
     assert device.sync.read_bytes("/data/local/tmp/whole") == data
+
+
+def test_the_mark_and_a_whole_exit_code_end_an_answer(within: Within) -> None:
+    with fake_server(b"OKAY" + b"\0" * 8, b"OKAYout\r\nMARK12\r\n") as server:
+        answer = PhoneLink(server, "x").shell(["id"], within(5))
+    assert (answer.text, answer.code) == ("out\n", 12)
 
 
 # errors

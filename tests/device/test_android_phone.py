@@ -54,8 +54,7 @@ def other_process(adb: AdbServer, home: Path) -> Iterator[tuple[subprocess.Popen
     serial = process.stdout.readline().strip()
     connect_tcp(adb, serial, Deadline.after(SystemClock(), 10))
     yield process, serial
-    process.send_signal(signal.SIGCONT)
-    process.terminate()
+    process.kill()
     process.communicate(timeout=10)
     adb.ask(f"host:disconnect:{serial}", Deadline.after(SystemClock(), 10))
 
@@ -110,6 +109,13 @@ def test_a_helper_of_another_program_is_used_and_left_running(
         assert is_helper_running(link, within(5))
     finally:
         others.stop()
+
+
+def test_field_14_our_helper_waits_for_no_idle_screen_and_no_missing_field(
+    adb: AdbServer, phone: VirtualPhone, driver: AndroidDriver, within: Within
+) -> None:
+    told = rpc.post(PhoneLink(adb, phone.serial), "getConfigurator", (), within(5))
+    assert (told["waitForIdleTimeout"], told["waitForSelectorTimeout"]) == (0, 0)
 
 
 def test_connections_to_the_phone_do_not_wait_for_a_delayed_ack(

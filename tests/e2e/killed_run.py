@@ -1,4 +1,4 @@
-"""A run that kills itself with SIGKILL right after its N-th line is on disk. A process of its own; see test_killed.py."""
+"""A run that kills itself with SIGKILL right after its N-th line is on disk; test_killed.py starts it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import signal
 import sys
 from pathlib import Path
 
+from tests.e2e.setting import SHIPPED, find
+from tests.fakes.model import FakeModel, call, last_text, reply
+
 from droidpilot.core.calls import Origin
 from droidpilot.core.clock import SystemClock
 from droidpilot.core.config import load_settings
@@ -14,8 +17,6 @@ from droidpilot.core.events import Event
 from droidpilot.core.progress import Progress
 from droidpilot.core.stop import Stop
 from droidpilot.session import PhoneAddress, SessionPlan, open_session, prepare
-from tests.e2e.setting import SHIPPED, find
-from tests.fakes.model import FakeModel, call, last_text, reply
 
 
 def main(home: Path, serial: str, adb_port: int, kill_after: int) -> None:

@@ -1,4 +1,4 @@
-"""The setting of an end-to-end test: a virtual phone behind a private adb server, and where the shipped policies lie."""
+"""The setting of an end-to-end test: a virtual phone behind a private adb server, and the shipped policies."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.e2e.setting import Setting, virtual_setting
 
 from droidpilot.core.events import SessionEnded
 from droidpilot.transcript.files import TRANSCRIPT
@@ -16,7 +17,6 @@ from droidpilot.transcript.projections import calls
 from droidpilot.transcript.reader import read_events
 from droidpilot.transcript.sessions import find_session, session_directory
 from droidpilot.transcript.verify import verify
-from tests.e2e.setting import Setting, virtual_setting
 
 ROOT = Path(__file__).resolve().parents[2]
 #: More lines than the run writes: the last parameter is a run that is not killed.

@@ -16,6 +16,7 @@ from droidpilot.pipeline.case import Gate
 from droidpilot.pipeline.executor import Desk, Executor
 from droidpilot.pipeline.gates import CapabilityGate, RulesGate, StalenessGate
 from droidpilot.pipeline.observer import Observer
+from droidpilot.pipeline.telling import Teller
 from droidpilot.policy.grammar import parse_rules
 from droidpilot.policy.rules import RuleSet
 from droidpilot.screens.refs import RefBook
@@ -154,24 +155,27 @@ def make_road(
     limits: Limits | None = None,
     allowed: frozenset[str] | None = None,
     replace_gates: Mapping[str, Gate] | None = None,
+    record: Callable[[Event], object] | None = None,
+    keep: Callable[[bytes], str] = lambda data: "",
 ) -> Road:
-    """Build a road over `driver` (a chat screen of com.chat if None)."""
+    """Build a road over `driver` (a chat screen of com.chat if None); `record` and `keep` take the place of a list."""
     if driver is None:
         driver = FakeDriver.of({"chat": chat()})
         driver.states["chat"].package = "com.chat"
     clock, stop, registry = ManualClock(), Stop(), all_tools()
     lines: list[Event] = []
+    write = lines.append if record is None else lambda event: record(event)
     secrets: list[str] = []
     log: list[str] = []
     rule_set = RuleSet(parse_rules(rules, source="test.rules", tools=registry.names))
     budget = Budget(limits or Limits(), clock)
-    observer = Observer(driver, clock, RefBook(), record=lines.append, keep=lambda data: "")
+    observer = Observer(driver, clock, RefBook(), record=write, keep=keep)
     approval = ApprovalGate(
         ask,
         approver or NoApprover(),
         is_guarded=lambda package: package is None or rule_set.names_app(package),
         clock=clock,
-        record=lines.append,
+        record=write,
         waited=budget.waited,
     )
     gates: list[Gate] = [
@@ -187,11 +191,11 @@ def make_road(
         registry=registry,
         driver=driver,
         observer=observer,
-        rules=rule_set,
+        teller=Teller(observer, rule_set),
         gates=gates,
         approval=approval,
         budget=budget,
-        desk=Desk(record=lines.append, keep=lambda data: "", hide=secrets.append, log=log.append),
+        desk=Desk(record=write, keep=keep, hide=secrets.append, log=log.append),
         clock=clock,
         stop=stop,
     )

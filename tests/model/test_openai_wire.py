@@ -248,6 +248,18 @@ def test_inv_52_a_stop_from_another_thread_is_seen_at_the_next_bytes() -> None:
         asked([stopping], stop=stop)
 
 
+def test_a_stop_counts_more_than_the_error_that_came_with_it() -> None:
+    stop = Stop()
+
+    def stopping(connection: socket.socket) -> None:
+        with pytest.raises(Interrupted):
+            stop.request()
+        connection.sendall(http(b"", status="400 Bad Request"))
+
+    with pytest.raises(Interrupted):
+        asked([stopping], stop=stop)
+
+
 def test_a_stop_cuts_the_wait_before_a_retry(stop_on_signal: Stop) -> None:
     class Impatient(ManualClock):
         def sleep(self, seconds: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -224,7 +225,8 @@ def test_serve_answers_until_it_is_interrupted(tmp_path: Path) -> None:
     path = tmp_path / "good.yaml"
     path.write_text("steps: [{say: Hi.}]", encoding="utf-8")
     code = (
-        "import sys; from pathlib import Path; from droidpilot.model.scripted import serve\n"
+        "import signal, sys; from pathlib import Path; from droidpilot.model.scripted import serve\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
         "say = lambda text: (sys.stdout.write(text + chr(10)), sys.stdout.flush())\n"
         "try:\n serve(Path(sys.argv[1]), on_ready=say, on_request=lambda request: say('asked'))\n"
         "except KeyboardInterrupt:\n say('stopped')\n"
@@ -235,7 +237,7 @@ def test_serve_answers_until_it_is_interrupted(tmp_path: Path) -> None:
         connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
         connection.request("POST", "/v1/chat/completions", json.dumps(ASK))
         assert json.loads(connection.getresponse().read())["choices"][0]["message"]["content"] == "Hi."
-        process.send_signal(2)
+        process.send_signal(signal.SIGINT)
         assert process.stdout.read() == "asked\nstopped\n"
         connection.close()
 

@@ -60,6 +60,9 @@ def test_texts_that_repeat_are_counted() -> None:
 
 def test_another_app_is_another_screen() -> None:
     assert changes(screen_of(own("settings_rows.xml")), screen_of(own("canvas.xml"))) is None
+    screen = look(RefBook())
+    assert changes(screen, dataclasses.replace(screen, activity=".Other")) is None
+    assert changes(screen, dataclasses.replace(screen, rotation=1)) is None
 
 
 def test_a_diff_that_is_no_shorter_is_none() -> None:

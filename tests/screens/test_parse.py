@@ -145,6 +145,29 @@ def test_every_cut_is_noticed(length: int) -> None:
         assert not parse_hierarchy(cut).is_complete
 
 
+@pytest.mark.parametrize("is_mended", [False, True])
+def test_a_cut_between_two_tags_is_noticed_too(is_mended: bool) -> None:
+    data = own("settings_rows.xml")
+    if is_mended:
+        data = data.replace(b"Wi-Fi", b"Wi\x01-Fi")
+    ends = [at for at in range(400, len(data) - 20) if data[at : at + 1] == b">"]
+    assert ends
+    for end in ends:
+        hierarchy = parse_hierarchy(data[: end + 1])
+        assert not hierarchy.is_complete and "cut before its end" in hierarchy.repairs
+
+
+def test_a_closing_tag_that_is_missing_in_the_middle_is_noticed() -> None:
+    data = own("settings_rows.xml")
+    hierarchy = parse_hierarchy(data.replace(b"</node>", b"", 1))
+    assert not hierarchy.is_complete and "Airplane mode" in [node.text for node in hierarchy.nodes]
+
+
+def test_references_are_read_in_mended_dumps_too() -> None:
+    data = b'<hierarchy><node text="a & b&#65;&#x42;&amp;&lt;&quot;&#0;&#x110000;&bad;" /></hierarchy>'
+    assert texts(data) == ['a & bAB&<"\ufffd\ufffd&bad;']
+
+
 def test_a_document_type_is_never_read() -> None:
     laughs = b'<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;&b;"><!ENTITY x SYSTEM "file:///etc/hostname">]>'
     data = laughs + b'<hierarchy rotation="0"><node text="&c;&x;" bounds="[0,0][9,9]" /></hierarchy>'

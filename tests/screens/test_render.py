@@ -98,6 +98,14 @@ def test_a_row_takes_the_words_in_it_and_usable_things_in_it_keep_their_lines() 
     assert lines(row, at(2, text="plain")) == ["1 Ana | Hi", "2 Delete", "- plain"]
 
 
+def test_a_bar_stands_between_words_that_nothing_else_keeps_apart() -> None:
+    def row(*texts: str) -> list[str]:
+        return lines(at(0, flags="clickable", children=[at(0, text=text) for text in texts]))
+
+    assert row("Trail Runner 1", "$79.99", "4.1 (1,200)", "new") == ["1 Trail Runner 1 $79.99 | 4.1 (1,200) new"]
+    assert row("2", "2") == ["1 2 | 2"]
+
+
 def test_a_container_of_half_the_screen_or_more_leaves_words_on_their_own_lines() -> None:
     assert render(screen_of(own("flutter_payment.xml"))).splitlines()[1:] == [
         "1 Dismiss",
@@ -155,7 +163,7 @@ def test_another_package_is_named_where_it_changes() -> None:
 def test_a_keyboard_is_one_word_of_health() -> None:
     text = render(screen_of(own("keyboard_windows.xml"), front="com.example.notes"))
     assert text.splitlines()[1] == "! keyboard open"
-    assert not re.search(r"^\d+ [qwertyuiop]$", text, re.MULTILINE)
+    assert not re.search(r"^(\d+|-) [qwertyuiop]$", text, re.MULTILINE)
 
 
 def test_the_health_line_says_what_the_nodes_do_not() -> None:

@@ -94,7 +94,11 @@ def test_the_package_inside_a_frame_of_another_one_is_in_front() -> None:
 def test_a_keyboards_own_settings_page_is_an_app() -> None:
     page = parse_hierarchy(write(El(package="com.example.keyboard", children=[El(text="Themes")])))
     assert front_package(page, "com.example.keyboard") == "com.example.keyboard"
-    assert keyboard_windows(page, "com.example.keyboard") == frozenset()
+    bar = El(package="com.android.systemui", bounds=(0, 0, 1080, 60))
+    both = parse_hierarchy(write(bar, El(package="com.example.keyboard", children=[El(text="Themes")])))
+    assert front_package(both, "com.example.keyboard") == "com.example.keyboard"
+    assert keyboard_windows(both, "com.example.keyboard") == frozenset()
+    assert keyboard_windows(both, "com.other") == {1}
 
 
 def test_a_screen_cannot_hide_behind_a_keyboards_name() -> None:

@@ -54,6 +54,18 @@ def test_a_transition_begins_in_300_ms_and_then_changes_every_frame_until_it_res
     assert set(seen[rests:]) == {seen[-1]}
 
 
+@given(seed=st.integers(0, 10_000))
+def test_changes_come_in_the_order_of_their_inputs(seed: int) -> None:
+    hand = Hand.at(seed=seed, transition_ms=280)
+    done: list[int] = []
+    for number in range(10):
+        hand.phone.later(lambda number=number: done.append(number))  # type: ignore[misc] # a bound default
+        hand.clock.advance(0.01)
+        hand.phone.advance()
+    hand.settle()
+    assert done == list(range(10))
+
+
 def test_input_during_a_transition_goes_to_what_is_really_there() -> None:
     hand = Hand.at(transition_ms=280)
     hand.tap("Settings")

@@ -97,6 +97,29 @@ def test_waiting_ends_when_the_element_comes() -> None:
     assert rpc(hand, "waitForExists", Selector(text="nope"), 0) is False
 
 
+def test_an_input_waits_until_the_gesture_before_it_is_over() -> None:
+    hand = Hand.at(transition_ms=280)
+
+    def body(method: str, *params: object) -> Request:
+        text = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        return Request("POST", "/jsonrpc/0", text.encode())
+
+    async def main() -> None:
+        server = Services.of(hand.phone).server
+        swipe = asyncio.create_task(server.answer(body("swipe", 540, 1500, 540, 1000, 100)))
+        await asyncio.sleep(0)
+        click = asyncio.create_task(server.answer(body("click", 5, 5)))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert [event["kind"] for event in hand.phone.inputs.events] == ["swipe"]
+        assert not swipe.done()
+        hand.clock.advance(1.0)
+        await asyncio.gather(swipe, click)
+        assert [event["kind"] for event in hand.phone.inputs.events] == ["swipe", "tap"]
+
+    asyncio.run(main())
+
+
 def test_a_click_gives_whether_the_point_is_on_the_screen() -> None:
     assert rpc(Hand.at(), "click", 540.0, 100.5) is True
     assert rpc(Hand.at(), "click", 5000, 100) is False

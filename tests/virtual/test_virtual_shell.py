@@ -157,6 +157,11 @@ def test_apps_start_stop_and_show_in_dumpsys() -> None:
     assert focus in run("dumpsys window windows", hand=hand)[0]
     assert "com.android.settings" in run("ps -A", hand=hand)[0]
     run("am force-stop com.android.settings", hand=hand)
+    for name in (".Settings", ".homepage.SettingsHomepageActivity", "com.android.settings.Settings"):
+        run(f"am start -W -S -n com.android.settings/{name}", hand=hand)
+        assert hand.phone.state()["package"] == "com.android.settings"
+        run("am force-stop com.android.settings", hand=hand)
+    assert "Error type 3" in run("am start -n com.android.settings/.Nothing", hand=hand)[0]
     assert hand.phone.state()["package"] == "com.android.launcher3"
     assert "com.android.settings" not in run("ps -A", hand=hand)[0]
     assert "Error type 3" in run("am start -n com.nothing/.Main", hand=hand)[0]

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from tests.virtual.virtual_hand import Hand
 
 from droidpilot.virtual.keys import key_code
+from droidpilot.virtual.views import View
+from droidpilot.virtual.windows import Window
 
 
 def test_every_input_is_counted_once_and_numbered() -> None:
@@ -48,6 +50,20 @@ def test_a_swipe_moves_the_list_by_what_the_finger_moves() -> None:
     assert hand.phone.state()["scroll"] == {"list": 0}
 
 
+def test_a_list_moves_while_the_finger_does() -> None:
+    hand = Hand.at(transition_ms=280)
+    hand.tap("Settings")
+    hand.settle()
+    tops = []
+    assert hand.touch.swipe([(540, 1500), (540, 1100)], 400) == 400
+    for _ in range(5):
+        tops.append(hand.node("Display").view.bounds.top)
+        hand.clock.advance(0.101)
+    assert tops == sorted(tops, reverse=True)
+    assert len(set(tops)) == 5
+    assert tops[0] - tops[-1] == 400
+
+
 def test_raw_touch_events_tap_and_scroll() -> None:
     hand = Hand.at()
     bounds = hand.node("Settings").bounds
@@ -79,6 +95,19 @@ def test_a_disabled_button_takes_the_tap_and_does_nothing() -> None:
     hand.tap("Send")
     assert hand.phone.state()["outbox"] == []
     assert hand.phone.inputs.events[-1]["on"] == "com.google.android.apps.messaging:id/send_message_button_icon Send"
+
+
+def test_no_disabled_view_is_ever_clicked() -> None:
+    hand = Hand.at()
+    clicks: list[str] = []
+    body = View(text="press", height=200, on_click=lambda: clicks.append("clicked"))
+    window = Window("com.android.launcher3", "a", "t", "k", lambda: body)
+    hand.phone.open(window)
+    hand.tap("press")
+    assert clicks == ["clicked"]
+    body.is_enabled = False
+    hand.tap("press")
+    assert clicks == ["clicked"]
 
 
 def test_keys_type_delete_paste_and_enter() -> None:

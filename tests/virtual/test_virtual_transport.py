@@ -172,7 +172,7 @@ def test_data_for_a_closed_stream_is_answered_with_close(phone: VirtualPhone) ->
 
 
 MALFORMED = {
-    "wrong magic": HEADER.pack(Command.OPEN, 1, 0, 0, 0, 0),
+    "wrong magic": HEADER.pack(Command.OKAY, 1, 1, 0, 0, 0),
     "unknown command": HEADER.pack(0x41414141, 0, 0, 0, 0, 0x41414141 ^ MASK),
     "payload too long": HEADER.pack(Command.WRTE, 1, 1, MAX_PAYLOAD + 1, 0, Command.WRTE ^ MASK),
     "huge payload": HEADER.pack(Command.OPEN, 1, 0, MASK, 0, Command.OPEN ^ MASK),
@@ -276,6 +276,19 @@ def test_http_in_the_phone_has_limits(phone: VirtualPhone, text: bytes, status: 
         wire.send(Command.WRTE, 3, own, text)
         assert wire.take()[0] is Command.OKAY
         assert wire.take()[3].startswith(b"HTTP/1.1 " + status)
+
+
+def test_the_in_phone_server_answers_before_its_shell_is_acknowledged(phone: VirtualPhone) -> None:
+    with Wire(phone.port) as wire:
+        wire.greet()
+        wire.send(Command.OPEN, 1, 0, b"shell:echo > /data/local/tmp/u2.jar\0")
+        assert [wire.take()[0], wire.take()[0]] == [Command.OKAY, Command.CLSE]
+        names = (b"shell:CLASSPATH=/data/local/tmp/u2.jar app_process / com.wetest.uia2.Main -p 9008\0", b"tcp:9008\0")
+        both = [
+            HEADER.pack(Command.OPEN, n, 0, len(name), 0, Command.OPEN ^ MASK) + name for n, name in enumerate(names, 2)
+        ]
+        wire.raw(b"".join(both))
+        assert [wire.take()[0], wire.take()[0]] == [Command.OKAY, Command.OKAY]
 
 
 def test_the_in_phone_server_ends_with_the_shell_that_started_it(phone: VirtualPhone) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from droidpilot.cli import output
 from droidpilot.core.errors import Exit
+from droidpilot.core.text import plural
 
 
 def model_server(
@@ -28,5 +30,12 @@ def model_server(
         output.note(f"try: droidpilot run GOAL --device virtual --model scripted --base-url {base_url}", style="dim")
         output.note("Ctrl-C ends it.", style="dim")
 
-    scripted.serve(script, port=port, on_ready=tell)
+    def tell_request(request: scripted.ReceivedRequest) -> None:
+        messages = request.body.get("messages")
+        output.note(
+            f"a request of {plural(len(messages) if isinstance(messages, list) else 0, 'message')}", style="dim"
+        )
+
+    with suppress(KeyboardInterrupt):  # Ctrl-C is how it is meant to end
+        scripted.serve(script, port=port, on_ready=tell, on_request=tell_request)
     return Exit.DONE

@@ -192,4 +192,4 @@ def _limit(name: str, value: float) -> str:
 
 
 def _short(text: str) -> str:
-    return shorten(one_line(text), _MAX_LINE)
+    return shorten(one_line(output.safe(text)), _MAX_LINE)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import http.client
 import logging
+import re
 import secrets
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,8 @@ MAX_SHELL_BYTES = 8 * 1024 * 1024
 MAX_COMMAND_BYTES = 60_000
 
 _READ_BYTES = 65_536
+_EXIT_CODE = re.compile(r"\d{1,3}\n", re.ASCII)
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 #: What adb says in words about a phone it cannot reach: part of its message, our code, our sentence, the next step.
 _REASONS: tuple[tuple[str, str, str, str], ...] = (
@@ -151,9 +154,10 @@ class PhoneLink:
             DeviceLost: the line dropped before the exit code came, whatever was read until then.
         """
         command = shlex.join(argv)
-        if "\0" in command or len(command.encode("utf-8", errors="replace")) > MAX_COMMAND_BYTES:
+        size = len(command.encode("utf-8", errors="replace"))
+        if "\0" in command or _SURROGATES.search(command) or size > MAX_COMMAND_BYTES:
             raise DeviceRefused("the command cannot be sent to the phone's shell", code="bad_command")
-        # The exit code comes in band; a mark that the phone cannot know makes sure that it is the end we read.
+        # The exit code comes in band, behind a mark that no output holds by chance.
         mark = f"{secrets.token_hex(6)}:"
         sock = self._open(f"shell:{command}; echo {mark}$?", deadline, sent=sent)
         output = bytearray()
@@ -170,11 +174,16 @@ class PhoneLink:
         finally:
             sock.hang_up()
         text, found, code = output.decode("utf-8", errors="replace").replace("\r\n", "\n").rpartition(mark)
-        if not found or not code.strip().isdigit():
+        if not found or not _EXIT_CODE.fullmatch(code):
             raise DeviceLost(
                 f"the line to {self.serial} dropped while {argv[0]} ran", hint="check the cable or network", sent=sent
             )
         return ShellAnswer(int(code), text)
+
+    @property
+    def has_streams(self) -> bool:
+        """Whether uiautomator2 started something on the phone that lives as long as its stream."""
+        return self._device is not None and bool(self._device.streams)
 
     def close_streams(self) -> None:
         """Close every stream that uiautomator2 left open on the phone."""
@@ -322,7 +331,7 @@ def _library() -> Any:
         def __init__(self, client: Client, serial: str) -> None:
             self.client = client
             self.progress: Callable[[str], None] = _ignore
-            self._streams: list[Connection] = []
+            self.streams: list[Connection] = []
             super().__init__(client, serial=serial)
 
         @property
@@ -336,12 +345,12 @@ def _library() -> Any:
             connection = super().shell(cmdargs, stream=True, **options)
             # This stream keeps the in-phone server alive; it is not part of the call that opened it.
             connection.conn.deadline = None
-            self._streams.append(connection)
+            self.streams.append(connection)
             return connection
 
         def close_streams(self) -> None:
-            while self._streams:
-                self._streams.pop().close()
+            while self.streams:
+                self.streams.pop().close()
 
     @dataclass(frozen=True, slots=True)
     class Library:

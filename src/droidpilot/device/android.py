@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, ScreenUnreadable
+from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device import readings, rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 #: Levels of the hierarchy that the phone is asked for, in every dump: the mode sticks on the phone otherwise.
 MAX_DEPTH = 100
-#: Longer than every launcher's long-press timeout (500 ms by default, 1 s in the accessibility settings' middle).
+#: Android takes 400 ms for a long press by default, and more where a person set it so.
 LONG_PRESS_MS = 1_000
 #: One step of an injected swipe. Source: UiDevice.swipe.
 SWIPE_STEP_MS = 5
@@ -40,47 +40,10 @@ _ODD_ANSWERS = frozenset(
     {"phone_error", "garbled", "dump_failed", "unreadable", "empty", "never_idle", "null_root", "illegal_character"}
 )
 
-#: What a failed dump says, and the code it gets. Source: bug reports B01, B02, B06, B07, B11.
-_DUMP_FAILURES: tuple[tuple[str, str], ...] = (
-    ("illegal character", "illegal_character"),
-    ("idle state", "never_idle"),
-    ("null root node", "null_root"),
-    ("no active window", "null_root"),
-    ("root filtered out", "null_root"),
-)
-_EMPTY = re.compile(r"<hierarchy[^>]*/>\s*$")
-
 _LAUNCHER_QUERY = ("-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER")
 _LAUNCH = ("am", "start", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER")
 #: FLAG_ACTIVITY_NEW_TASK and FLAG_ACTIVITY_RESET_TASK_IF_NEEDED, as a launcher sets them. Source: Android Intent.
 _LAUNCH_FLAGS = ("-f", "0x10200000")
-
-#: Bits of a selector's fields. Source: uiautomator2's selector format.
-_SELECTOR_BITS: dict[str, int] = {
-    "text": 0x01,
-    "className": 0x10,
-    "description": 0x40,
-    "focused": 0x020000,
-    "packageName": 0x080000,
-    "resourceId": 0x200000,
-    "instance": 0x01000000,
-}
-
-
-def selector_json(selector: Selector) -> dict[str, Any]:
-    """Write a selector as the in-phone server reads it."""
-    fields = {
-        "text": selector.text,
-        "className": selector.cls,
-        "description": selector.desc,
-        "focused": selector.focused,
-        "packageName": selector.package,
-        "resourceId": selector.resource_id,
-        "instance": selector.instance,
-    }
-    given = {name: value for name, value in fields.items() if value is not None}
-    mask = sum(_SELECTOR_BITS[name] for name in given)
-    return {"mask": mask, "childOrSibling": [], "childOrSiblingSelector": [], **given}
 
 
 class AndroidDriver:
@@ -109,20 +72,20 @@ class AndroidDriver:
             except DeviceRefused as error:
                 if error.code not in ("phone_error", "garbled"):
                     raise
-                raise _unreadable(
+                raise readings.unreadable(
                     error.message, "dump_failed" if error.code == "phone_error" else "unreadable"
                 ) from error
             if not isinstance(answer, str):
-                raise _unreadable("the phone sent no hierarchy", "unreadable" if answer else "empty")
+                raise readings.unreadable("the phone sent no hierarchy", "unreadable" if answer else "empty")
             if "<hierarchy" not in answer:
-                raise _unreadable(
+                raise readings.unreadable(
                     f"the phone sent no hierarchy: {answer[:200]}", "unreadable" if answer.strip() else "empty"
                 )
-            if _EMPTY.search(answer[-200:]) and empties < MAX_TRIES - 1:
+            if readings.is_empty_dump(answer) and empties < MAX_TRIES - 1:
                 # No root for a moment, between two windows; a phone that goes on saying so shows nothing.
                 empties += 1
-                raise _unreadable("the phone shows no window", "null_root")
-            return _to_bytes(answer)
+                raise readings.unreadable("the phone shows no window", "null_root")
+            return readings.dump_bytes(answer)
 
         return self._read(attempt, deadline)
 
@@ -169,7 +132,7 @@ class AndroidDriver:
         self._write("swipe", (x1, y1, x2, y2, max(2, duration_ms // SWIPE_STEP_MS)), deadline)
 
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
-        selector = selector_json(field)
+        selector = readings.selector_json(field)
 
         def where() -> set[Bounds]:
             try:
@@ -178,7 +141,7 @@ class AndroidDriver:
                 if error.code != "not_found":
                     raise
                 return set()
-            return _bounds_in(answer)
+            return readings.bounds_in(answer)
 
         if bounds not in self._read(where, deadline):
             raise DeviceRefused("the field is not where it was on the last look", code="field_moved", hint="look again")
@@ -289,34 +252,6 @@ class AndroidDriver:
                 self._clock.sleep(min(_PAUSE_S, deadline.left_s()))
 
 
-def _unreadable(said: str, code: str) -> ScreenUnreadable:
-    """Build the error for a dump that is none; what the phone said may name the reason better than `code`."""
-    known = next((code for part, code in _DUMP_FAILURES if part in said.lower()), code)
-    return ScreenUnreadable(
-        f"the screen cannot be read: {shorten(one_line(said), 300)}", code=known, hint="a screenshot may still work"
-    )
-
-
-def _to_bytes(text: str) -> bytes:
-    """Encode a dump; JSON may carry half of a surrogate pair, which becomes U+FFFD."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-
-
-def _bounds_in(info: object) -> set[Bounds]:
-    """Return the whole and the visible rectangle of an objInfo answer, those it has."""
-    found: set[Bounds] = set()
-    for name in ("bounds", "visibleBounds"):
-        sides = info.get(name) if isinstance(info, dict) else None
-        if isinstance(sides, dict) and all(
-            isinstance(sides.get(side), int) for side in ("left", "top", "right", "bottom")
-        ):
-            found.add(Bounds(sides["left"], sides["top"], sides["right"], sides["bottom"]))
-    return found
-
-
 def connect(
     server: AdbServer,
     serial: str,
@@ -345,24 +280,7 @@ def connect(
     )
     try:
         phone_server.start(deadline, progress=progress)
-        _do_not_wait(link, deadline)
     except BaseException:
         phone_server.stop()
         raise
     return AndroidDriver(link, phone_server, clock, facts)
-
-
-def _do_not_wait(link: PhoneLink, deadline: Deadline) -> None:
-    """Tell the in-phone server not to wait for an idle screen or a missing field: we look again ourselves.
-
-    Its own default is 10 s for each, which a screen that never rests would cost at every look and key. This is a
-    setting of the server's process, not of the phone.
-    """
-    try:
-        now = rpc.post(link, "getConfigurator", (), deadline)
-        if isinstance(now, dict):
-            rpc.post(
-                link, "setConfigurator", ({**now, "waitForIdleTimeout": 0, "waitForSelectorTimeout": 0},), deadline
-            )
-    except DeviceRefused:
-        return  # an older server cannot be told; its waits end at our deadlines

@@ -45,19 +45,16 @@ class PhoneServer:
         """
         device = self._link.device(deadline, progress=progress)
         with _translated("starting the helper on the phone"):
-            if self._device is not None:
-                self._device.start_uiautomator()
-                return
-            import uiautomator2
-
-            logging.getLogger("uiautomator2").addHandler(logging.NullHandler())
             try:
-                self._device = uiautomator2.connect(device)
+                if self._device is None:
+                    self._device = _connected(device)
+                else:
+                    self._device.start_uiautomator()
             except BaseException:
                 self._link.close_streams()
                 raise
-            # close() does its work; without this every phone of a long-lived process stays in memory.
-            atexit.unregister(self._device.stop_uiautomator)
+        if self._link.has_streams:
+            self._do_not_wait(deadline)
 
     def restart(self, deadline: Deadline) -> None:
         """Stop the server, wait until it is gone, and start it again: once, whatever comes of it."""
@@ -79,6 +76,20 @@ class PhoneServer:
             except (OSError, DeviceError) as error:
                 logging.getLogger(__name__).debug("stopping the in-phone server: %s", error)
 
+    def _do_not_wait(self, deadline: Deadline) -> None:
+        """Tell a server that we started not to wait for an idle screen or a missing field: we look again ourselves.
+
+        Its own default is 10 s for each, which a screen that never rests would cost at every look and key. This is a
+        setting of the server's process, not of the phone.
+        """
+        try:
+            now = rpc.post(self._link, "getConfigurator", (), deadline)
+            if isinstance(now, dict):
+                told = {**now, "waitForIdleTimeout": 0, "waitForSelectorTimeout": 0}
+                rpc.post(self._link, "setConfigurator", (told,), deadline)
+        except DeviceRefused:
+            return  # an older server cannot be told; its waits end at our deadlines
+
     def _answers(self, deadline: Deadline) -> bool:
         return self._ask("/ping", deadline) == b"pong"
 
@@ -87,6 +98,17 @@ class PhoneServer:
             return rpc.get(self._link, path, deadline)
         except DeviceError:
             return b""
+
+
+def _connected(device: Any) -> Any:
+    """Have uiautomator2 push and start its server, and keep it from doing anything at exit."""
+    import uiautomator2
+
+    logging.getLogger("uiautomator2").addHandler(logging.NullHandler())
+    connected = uiautomator2.connect(device)
+    # stop() does its work; with the hook every phone of a long-lived process would stay in memory.
+    atexit.unregister(connected.stop_uiautomator)
+    return connected
 
 
 @contextmanager

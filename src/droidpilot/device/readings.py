@@ -1,10 +1,18 @@
-"""What shell commands of Android print, as values. Pure and tolerant; what cannot be read is None, never a guess."""
+"""What Android prints and the in-phone server answers, as values, and a selector as that server reads it.
+
+Pure and tolerant; what cannot be read is None or empty, never a guess.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from droidpilot.core.errors import ScreenUnreadable
+from droidpilot.core.text import one_line, shorten
 from droidpilot.device.driver import App, Foreground
+from droidpilot.screens.hierarchy import Bounds
+from droidpilot.screens.selector import Selector
 
 #: Source: Android's package name grammar; strict, because it stands in a command on the phone.
 PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)+")
@@ -16,6 +24,27 @@ _PROPERTY = re.compile(r"^\[([^\]]+)\]: \[(.*)\]$", re.MULTILINE)
 _LABEL = re.compile(r"nonLocalizedLabel=(.*?)(?: icon=0x[0-9a-f]+| banner=0x[0-9a-f]+|$)")
 #: Last parts of package names that say nothing about the app.
 _MUTE_PARTS = frozenset({"android", "app", "apps", "application", "client", "main", "mobile", "release", "prod", "ui"})
+
+#: What a failed dump says, and the code it gets. Source: bug reports B01, B02, B06, B07, B11.
+_DUMP_FAILURES: tuple[tuple[str, str], ...] = (
+    ("illegal character", "illegal_character"),
+    ("idle state", "never_idle"),
+    ("null root node", "null_root"),
+    ("no active window", "null_root"),
+    ("root filtered out", "null_root"),
+)
+_EMPTY_DUMP = re.compile(r"<hierarchy[^>]*/>\s*$")
+
+#: Bits of a selector's fields. Source: uiautomator2's selector format.
+_SELECTOR_BITS: dict[str, int] = {
+    "text": 0x01,
+    "className": 0x10,
+    "description": 0x40,
+    "focused": 0x020000,
+    "packageName": 0x080000,
+    "resourceId": 0x200000,
+    "instance": 0x01000000,
+}
 
 
 def properties(text: str) -> dict[str, str]:
@@ -110,3 +139,51 @@ def label_of(package: str) -> str:
     telling = next((part for part in reversed(parts[1:]) if part.lower() not in _MUTE_PARTS), parts[-1])
     words = telling.replace("_", " ")
     return words[:1].upper() + words[1:]
+
+
+def selector_json(selector: Selector) -> dict[str, Any]:
+    """Write a selector as the in-phone server reads it."""
+    fields = {
+        "text": selector.text,
+        "className": selector.cls,
+        "description": selector.desc,
+        "focused": selector.focused,
+        "packageName": selector.package,
+        "resourceId": selector.resource_id,
+        "instance": selector.instance,
+    }
+    given = {name: value for name, value in fields.items() if value is not None}
+    mask = sum(_SELECTOR_BITS[name] for name in given)
+    return {"mask": mask, "childOrSibling": [], "childOrSiblingSelector": [], **given}
+
+
+def bounds_in(info: object) -> set[Bounds]:
+    """Return the whole and the visible rectangle of an objInfo answer, those it has."""
+    found: set[Bounds] = set()
+    sides = ("left", "top", "right", "bottom")
+    for name in ("bounds", "visibleBounds"):
+        box = info.get(name) if isinstance(info, dict) else None
+        if isinstance(box, dict) and all(isinstance(box.get(side), int) for side in sides):
+            found.add(Bounds(*(box[side] for side in sides)))
+    return found
+
+
+def unreadable(said: str, code: str) -> ScreenUnreadable:
+    """Build the error for a dump that is none; what the phone said may name the reason better than `code`."""
+    known = next((known for part, known in _DUMP_FAILURES if part in said.lower()), code)
+    return ScreenUnreadable(
+        f"the screen cannot be read: {shorten(one_line(said), 300)}", code=known, hint="a screenshot may still work"
+    )
+
+
+def is_empty_dump(text: str) -> bool:
+    """Tell whether a dump is well formed and holds no node."""
+    return bool(_EMPTY_DUMP.search(text[-200:]))
+
+
+def dump_bytes(text: str) -> bytes:
+    """Encode a dump; JSON may carry half of a surrogate pair, which becomes U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
 from droidpilot.core.calls import Answer, Effect, Status, ToolCall, ToolResult, Verdict
@@ -26,16 +26,7 @@ from droidpilot.core.errors import (
     ToolError,
     TranscriptError,
 )
-from droidpilot.core.events import (
-    TEXT_SECRET,
-    Event,
-    OutcomeResolved,
-    Target,
-    TargetNode,
-    ToolCalled,
-    ToolReturned,
-    VerdictLine,
-)
+from droidpilot.core.events import Event, OutcomeResolved, ToolReturned
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import shorten_marked
 from droidpilot.device.driver import Driver
@@ -43,12 +34,9 @@ from droidpilot.pipeline.approval import ApprovalGate
 from droidpilot.pipeline.budget import Budget
 from droidpilot.pipeline.case import Case, Gate, labels_under
 from droidpilot.pipeline.observer import Observer, Why
+from droidpilot.pipeline.records import called_line
 from droidpilot.pipeline.signals import signals_of
-from droidpilot.pipeline.visibility import hidden_reason
-from droidpilot.policy.rules import RuleSet
-from droidpilot.screens.diff import changes
-from droidpilot.screens.labels import label_of
-from droidpilot.screens.render import frame, render
+from droidpilot.pipeline.telling import Teller
 from droidpilot.screens.screen import Screen
 from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Phone, Registry, Scene, validate
 
@@ -90,7 +78,7 @@ class Executor:
         registry: Registry,
         driver: Driver,
         observer: Observer,
-        rules: RuleSet,
+        teller: Teller,
         gates: Sequence[Gate],
         approval: ApprovalGate,
         budget: Budget,
@@ -101,7 +89,7 @@ class Executor:
         self._registry = registry
         self._driver = driver
         self._observer = observer
-        self._rules = rules
+        self._teller = teller
         self._gates = gates
         self._approval = approval
         self._budget = budget
@@ -118,7 +106,7 @@ class Executor:
             DeviceError: the phone cannot be read.
         """
         deadline = Deadline.after(self._clock, CALL_TIMEOUT_S)
-        return self._tell_whole(self._observer.settled("start", deadline))
+        return self._teller.whole_or_hidden(self._observer.settled("start", deadline))
 
     @property
     def shown_screen(self) -> int | None:
@@ -198,7 +186,7 @@ class Executor:
         text = f"{error}."
         if case.scene is None:
             return _Answer(Status.LOGIC, text, error.code)
-        hidden = hidden_reason(self._rules, case.scene.screen)
+        hidden = self._teller.hidden(case.scene.screen)
         if hidden:
             # The error may quote a label of a screen that must not be told.
             text = f"The target cannot be used ({error.code})."
@@ -240,7 +228,7 @@ class Executor:
             ends = "internal"
         text = f"Refused by the {refusal.gate} gate: {refusal.reason}."
         if refusal.gate == "staleness":
-            if case.scene is not None and hidden_reason(self._rules, case.scene.screen):
+            if case.scene is not None and self._teller.hidden(case.scene.screen):
                 text = "Refused by the staleness gate: the screen changed meanwhile; nothing was sent."
             return self._with_screen(case, _Answer(Status.REFUSED, text, refusal.code, ends=ends), "stale")
         return _Answer(Status.REFUSED, text, refusal.code, ends=ends)
@@ -248,34 +236,7 @@ class Executor:
     # -- 3 write
 
     def _write_called(self, case: Case, send_key: str) -> None:
-        call, aim = case.call, case.aim
-        self._desk.record(
-            ToolCalled(
-                call_id=call.id,
-                parent_id=call.parent_id,
-                origin=call.origin.value,
-                turn_kind=call.turn_kind.value,
-                tool=call.tool,
-                effect="read" if case.effect is Effect.READ else "write",
-                tier=case.tool.tier.value if case.tool is not None else "blind",
-                arguments=self._arguments_to_write(case),
-                sentence=case.sentence,
-                screen=case.scene.screen.number if case.scene is not None else call.screen,
-                target=_target(case) if aim is not None and case.scene is not None else None,
-                signals=[signal.name for signal in case.signals],
-                verdicts=[VerdictLine(**_as_line(verdict)) for verdict in case.verdicts],
-                send_key=send_key,
-            )
-        )
-
-    def _arguments_to_write(self, case: Case) -> Mapping[str, Any]:
-        """Return the arguments as they may stand in the transcript: a text for a password or unknown field may not."""
-        arguments = dict(case.call.arguments)
-        if "text" in arguments and (case.aim is None or case.aim.is_secret):
-            if case.aim is not None and isinstance(arguments["text"], str):
-                self._desk.hide(arguments["text"])
-            arguments["text"] = TEXT_SECRET
-        return arguments
+        self._desk.record(called_line(case, send_key, hide=self._desk.hide))
 
     # -- 4 run, 5 look
 
@@ -316,12 +277,12 @@ class Executor:
         if done.screen is None:
             text = shorten_marked(done.text, RESULT_CHARS)
             return _Answer(Status.OK, text, value=done.value, ends=done.ends)
-        hidden = hidden_reason(self._rules, done.screen)
+        hidden = self._teller.hidden(done.screen)
         if hidden:
             # It came to the front between the gate and the look.
             return _Answer(Status.REFUSED, hidden, "hidden")
-        shown = self._observer.show(done.screen)
-        return _Answer(Status.OK, _whole(shown), value=shown, screen=shown.number, ends=done.ends)
+        text, shown = self._teller.whole(done.screen)
+        return _Answer(Status.OK, text, value=shown, screen=shown.number, ends=done.ends)
 
     def _look_after(self, case: Case, before: Screen | None, deadline: Deadline) -> _Answer:
         try:
@@ -335,7 +296,7 @@ class Executor:
         text = "Done." if before is None or before.fingerprint != after.fingerprint else "Done. No change was seen."
         if not after.health.is_settled:
             text += " The screen is still moving."
-        return _Answer(Status.OK, f"{text}\n{self._tell(after)}".rstrip(), screen=after.number, sent="yes")
+        return _Answer(Status.OK, f"{text}\n{self._teller.news(after)}".rstrip(), screen=after.number, sent="yes")
 
     def _run_failed(
         self, case: Case, error: DeviceError, before: Screen | None, deadline: Deadline, *, sent: Sent
@@ -355,35 +316,13 @@ class Executor:
             self._approval.note_resolved(case)
             case.is_resolved = True
             text = f"{error.message}, but the screen shows that it happened."
-        return _Answer(Status.UNKNOWN, f"{text}\n{self._tell(after)}", error.code, screen=after.number, sent="unknown")
+        return _Answer(
+            Status.UNKNOWN, f"{text}\n{self._teller.news(after)}", error.code, screen=after.number, sent="unknown"
+        )
 
     def _has_happened(self, case: Case, before: Screen | None, after: Screen) -> bool:
         assert case.tool is not None and case.aim is not None
         return before is not None and case.tool.look_after(case.arguments, case.aim, before, after) is True
-
-    # -- 6 cap
-
-    def _tell(self, after: Screen) -> str:
-        """Say what changed since the asker was last shown a screen, or the whole screen where that is no longer."""
-        hidden = hidden_reason(self._rules, after)
-        if hidden:
-            self._observer.shown = None
-            return hidden
-        shown_before = self._observer.shown
-        after = self._observer.show(after)
-        if shown_before is None:
-            return _whole(after)
-        if after is shown_before:
-            return ""
-        diff = changes(shown_before, after)
-        return _whole(after) if diff is None else frame(diff, after.package)
-
-    def _tell_whole(self, screen: Screen) -> str:
-        hidden = hidden_reason(self._rules, screen)
-        if hidden:
-            self._observer.shown = None
-            return hidden
-        return _whole(self._observer.show(screen))
 
     def _with_screen(self, case: Case, answer: _Answer, why: Why) -> _Answer:
         """Add the screen as it is now; an answer stands without it where the phone cannot be read."""
@@ -391,7 +330,7 @@ class Executor:
             screen = self._observer.settled(why, case.deadline)
         except (DeviceError, Interrupted):
             return answer
-        return replace(answer, text=f"{answer.text}\n{self._tell(screen)}".rstrip(), screen=screen.number)
+        return replace(answer, text=f"{answer.text}\n{self._teller.news(screen)}".rstrip(), screen=screen.number)
 
     # -- 7 write
 
@@ -444,46 +383,5 @@ class Executor:
         return _Answer(Status.FATAL, text, "internal", ends="internal")
 
 
-def _whole(screen: Screen) -> str:
-    """Return a screen's text, framed as data (A04)."""
-    return frame(render(screen), screen.package)
-
-
 def _is_gone(error: DeviceError) -> bool:
     return isinstance(error, DeviceLost | DeviceUnavailable | DeviceBusy)
-
-
-def _as_line(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "gate": verdict.gate,
-        "answer": verdict.answer.value,
-        "code": verdict.code,
-        "reason": verdict.reason,
-        "rule": verdict.rule,
-    }
-
-
-def _target(case: Case) -> Target:
-    assert case.aim is not None and case.scene is not None
-    screen = case.scene.screen
-    refs = {index: ref for ref, index in screen.refs.items()}
-    nodes = []
-    for node in case.aim.nodes[:20]:
-        label = label_of(screen.hierarchy, node)
-        box = node.bounds
-        nodes.append(
-            TargetNode(
-                ref=refs.get(node.index),
-                cls=node.cls,
-                resource_id=node.resource_id,
-                package=node.package,
-                bounds=(box.left, box.top, box.right, box.bottom),
-                raw=label.raw,
-                cleaned=label.cleaned,
-                folded=label.folded,
-            )
-        )
-    return Target(package=case.aim.package, points=list(case.aim.points), nodes=nodes)
-
-
-Ends = Literal["", "done", "refused", "budget", "device", "internal", "stopped"]

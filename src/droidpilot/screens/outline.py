@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from droidpilot.screens.hierarchy import Node
 from droidpilot.screens.hits import Layout, covered_by, tap_point
 from droidpilot.screens.labels import id_words, shown
-from droidpilot.screens.screen import Screen, is_visible, keyboard_windows
+from droidpilot.screens.screen import Screen, is_page, is_visible, keyboard_windows
 
 _ABOVE = 20  # how many ancestors' texts are looked at for repetition
 _BELOW = 40  # how many texts inside a node are looked at
@@ -34,7 +34,12 @@ class Item:
 
     @property
     def label(self) -> str:
-        return " | ".join(self.words) or self.name
+        """The words in order, with a bar between two where no sign of their own keeps them apart."""
+        label = ""
+        for words in self.words:
+            needs_bar = label[-1:].isalnum() and words[:1].isalnum()
+            label += (" | " if needs_bar else " ") + words if label else words
+        return label or self.name
 
 
 def outline(screen: Screen) -> tuple[Item, ...]:
@@ -114,7 +119,7 @@ class _Reader:
                 outer.taker.words.append(own)
             item = self._usable(node, ref, "" if is_row_state else own)
             item.is_named_by_row = is_row_state
-            if node.is_tappable and not node.is_editable and not is_row_state and self._takes_texts(node):
+            if node.is_tappable and not node.is_editable and not is_row_state and not is_page(node, self._display):
                 scope.taker = item
             else:
                 scope.taker = outer.taker if is_row_state or not node.is_tappable else None
@@ -174,11 +179,6 @@ class _Reader:
             item.words = [words] if words and not (node.password and not hint) else []
         if not node.password and text:
             self._texts.append(text)
-
-    def _takes_texts(self, node: Node) -> bool:
-        """Tell whether a container is small enough to be called by all the words in it."""
-        area = node.bounds.clip(self._display)
-        return area.width * area.height * 2 <= self._display.width * self._display.height
 
 
 @dataclass(slots=True)

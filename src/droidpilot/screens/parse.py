@@ -19,8 +19,7 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_NODES = 20_000
 
 _NO_BOUNDS = Bounds(0, 0, 0, 0)
-_COORDINATE_LIMIT = 1_000_000
-_BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
+_BOUNDS = re.compile(r"\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]", re.ASCII)
 # Source: `uiautomator dump` writes <hierarchy><node>; some tools leave out <hierarchy>; Appium has class names as tags.
 _FIRST_TAG = re.compile(r"<(?:hierarchy|node|[A-Za-z_]\w*(?:\.[\w$]+)+)(?=[\s/>])")
 _CUT_TAG = re.compile(r"</?(?:[A-Za-z_]|$)")
@@ -265,8 +264,8 @@ def _bounds(text: str) -> Bounds:
     match = _BOUNDS.match(text)
     if match is None:
         return _NO_BOUNDS
-    left, top, right, bottom = (max(-_COORDINATE_LIMIT, min(_COORDINATE_LIMIT, int(part))) for part in match.groups())
-    return Bounds(left, top, right, bottom)
+    left, top, right, bottom = match.groups()
+    return Bounds(int(left), int(top), int(right), int(bottom))
 
 
 def _node(attributes: dict[str, str], index: int, parent: int, end: int, depth: int, window: int) -> Node:

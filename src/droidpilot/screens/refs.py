@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from droidpilot.core.errors import TargetError
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 from droidpilot.screens.labels import clean, raw_label
-from droidpilot.screens.screen import display_of, is_visible, keyboard_windows
+from droidpilot.screens.screen import display_of, is_page, is_visible, keyboard_windows
 
 _LIST_CLASSES = ("RecyclerView", "ListView", "GridView", "StackView")
 _PAGE_CLASSES = ("ScrollView", "WebView", "ViewPager", "ViewPager2")
@@ -143,13 +143,13 @@ def _identify(hierarchy: Hierarchy, display: Bounds | None, front: str | None) -
     display = display_of(hierarchy) if display is None else display
     keyboards = keyboard_windows(hierarchy, front)
     said = _said(hierarchy, display)
-    chains, lists = _chains(hierarchy, said)
     nodes = [
         node
         for node in hierarchy.nodes
         if node.is_usable and node.window not in keyboards and is_visible(node, display)
     ]
-    keys = [_digest(chains[node.index], _label(node, said)) for node in nodes]
+    chains, lists = _chains(hierarchy, nodes, said)
+    keys = [_digest(chains[node.index], _label(node, said, display)) for node in nodes]
     counts = Counter(keys)
     # the company of a node: what usable things its innermost list (or window) holds, in order
     members: dict[int, list[str]] = {}
@@ -179,28 +179,39 @@ def _said(hierarchy: Hierarchy, display: Bounds) -> list[str]:
     return said
 
 
-def _label(node: Node, said: list[str]) -> str:
-    """Return what identifies a node beside its place: its own words, or those of all that stands in it."""
+def _label(node: Node, said: list[str], display: Bounds) -> str:
+    """Return what identifies a node beside its place: its own words, or those of all that stands in it.
+
+    What a scroll container or one as large as a page holds comes and goes, and says nothing about it.
+    """
     own = said[node.index]
-    if own or not node.is_tappable:  # what a bare scroll container holds comes and goes
+    if own or not node.is_tappable or is_page(node, display):
         return own
     return "\n".join(filter(None, said[node.index + 1 : min(node.end, node.index + _MAX_INNER)]))
 
 
-def _chains(hierarchy: Hierarchy, said: list[str]) -> tuple[list[str], list[int]]:
-    """Return by index a digest of each node's place, and the index of the innermost list it stands in (-1: none)."""
-    chains: list[str] = []
-    lists: list[int] = []
-    for node in hierarchy.nodes:
+def _chains(hierarchy: Hierarchy, nodes: list[Node], said: list[str]) -> tuple[dict[int, str], dict[int, int]]:
+    """Return by index, for `nodes` and their ancestors: a digest of the place, the innermost list (below 0: none)."""
+    needed: set[int] = set()
+    for node in nodes:
+        while node.index not in needed:
+            needed.add(node.index)
+            if node.parent < 0:
+                break
+            node = hierarchy.nodes[node.parent]
+    chains: dict[int, str] = {}
+    lists: dict[int, int] = {}
+    for index in sorted(needed):  # parents before their children
+        node = hierarchy.nodes[index]
         if node.parent < 0:
-            chains.append(_digest(node.package, node.cls, node.resource_id))
-            lists.append(-1 - node.window)
+            chains[index] = _digest(node.package, node.cls, node.resource_id)
+            lists[index] = -1 - node.window
             continue
         parent = hierarchy.nodes[node.parent]
         is_list = _is_list(hierarchy, parent)
-        lists.append(parent.index if is_list else lists[parent.index])
-        row = "\n".join(filter(None, said[node.index : min(node.end, node.index + _MAX_INNER)])) if is_list else ""
-        chains.append(_digest(chains[parent.index], node.cls, node.resource_id, row))
+        lists[index] = parent.index if is_list else lists[parent.index]
+        row = "\n".join(filter(None, said[index : min(node.end, index + _MAX_INNER)])) if is_list else ""
+        chains[index] = _digest(chains[parent.index], node.cls, node.resource_id, row)
     return chains, lists
 
 

@@ -209,8 +209,17 @@ def is_visible(node: Node, display: Bounds) -> bool:
     """Tell whether a person could see something of `node`: on the display, at least MIN_SIDE on each side."""
     if not node.visible:
         return False
-    bounds = node.bounds.clip(display)
-    return bounds.width >= MIN_SIDE and bounds.height >= MIN_SIDE
+    bounds = node.bounds
+    return (
+        min(bounds.right, display.right) - max(bounds.left, display.left) >= MIN_SIDE
+        and min(bounds.bottom, display.bottom) - max(bounds.top, display.top) >= MIN_SIDE
+    )
+
+
+def is_page(node: Node, display: Bounds) -> bool:
+    """Tell whether a container is as large as a page: at least half of the display, too large to be one thing."""
+    area = node.bounds.clip(display)
+    return area.width * area.height * 2 > display.width * display.height
 
 
 def health_of(hierarchy: Hierarchy, package: str | None, display: Bounds, *, is_settled: bool = True) -> Health:

@@ -13,7 +13,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, AnyStr, Literal, get_args, get_origin
 from urllib.parse import quote, quote_plus
@@ -49,6 +49,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("://", re.compile(r"(://[^\s/:@]{0,200}:)([^\s/@]{1,200})(?=@)")),
 )
 _LEAST_PATTERN = 6  # no pattern fits a shorter text
+_XML_SPACES = {ord(space): f"&#{ord(space)};" for space in "\t\n\r"}
 _SECRET_KEYS = re.compile(r"(?i)(x-)?api[_-]?key|authorization|access[_-]token|refresh[_-]token|passw(or)?d")
 
 
@@ -73,9 +74,9 @@ class Redactor:
                 self._short.add(base)
             else:
                 self._forms.update(dict.fromkeys(_forms(base)))
-        self._long = tuple(sorted(self._forms, key=len, reverse=True))
+        self._long = tuple(sorted(self._forms, key=len))
         self._least = min([_LEAST_PATTERN, *map(len, self._long)])
-        self._bytes = tuple(form.encode("utf-8", "surrogatepass") for form in self._long)
+        self._bytes = tuple(sorted((form.encode("utf-8", "surrogatepass") for form in self._long), key=len))
 
     def text(self, text: str) -> str:
         """Return `text` without secrets. Redact before shortening: a cut secret is not recognised."""
@@ -84,6 +85,11 @@ class Redactor:
         if len(text) < self._least:
             return text
         return _hide_patterns(_cover(text, _spans(text, self._long), MARK))
+
+    def could_begin(self, text: str) -> int:
+        """Return how many characters at the end of `text` could be the beginning of a secret."""
+        longest = min(len(text), max(map(len, self._long), default=1) - 1)
+        return next((n for n in range(longest, 0, -1) if any(form.startswith(text[-n:]) for form in self._long)), 0)
 
     def data(self, data: bytes) -> bytes:
         """Return the bytes of an artifact without secrets, escaped forms (XML, JSON, URL, base64) included."""
@@ -151,6 +157,30 @@ class Redactor:
         return found
 
 
+class RedactedStream:
+    """Passes on text that comes in pieces, without secrets: what could be the beginning of one is held back.
+
+    The empty piece means that the text starts over. What is held back at the end stays unsaid: the whole text is in the
+    transcript anyway, redacted.
+    """
+
+    def __init__(self, redactor: Redactor, sink: Callable[[str], None]) -> None:
+        self._redactor = redactor
+        self._sink = sink
+        self._held = ""
+
+    def __call__(self, piece: str) -> None:
+        if not piece:
+            self._held = ""
+            self._sink("")
+            return
+        text = self._redactor.text(self._held + piece)
+        cut = len(text) - self._redactor.could_begin(text)
+        self._held = text[cut:]
+        if cut:
+            self._sink(text[:cut])
+
+
 @cache
 def _closed_fields(model: type[BaseModel]) -> frozenset[str]:
     return frozenset(name for name, field in model.model_fields.items() if _is_closed(field.annotation))
@@ -171,7 +201,7 @@ def _forms(secret: str) -> Iterator[str]:
     yield secret
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
     yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret).upper()[1:-1].replace("\\U", "\\u")
+    yield re.sub(r"\\u([0-9a-f]{4})", lambda found: f"\\u{found[1].upper()}", json.dumps(secret)[1:-1])
     for quotes in (
         {},
         {'"': "&quot;"},
@@ -179,10 +209,11 @@ def _forms(secret: str) -> Iterator[str]:
         {'"': "&quot;", "'": "&#39;"},
         {"'": "&#x27;", '"': "&quot;"},
     ):
-        text = escape(secret, quotes)
-        yield text
-        yield text.encode("ascii", "xmlcharrefreplace").decode()
-        yield "".join(char if ord(char) < 128 else f"&#x{ord(char):x};" for char in text)
+        escaped = escape(secret, quotes)
+        for text in (escaped, escaped.translate(_XML_SPACES)):
+            yield text
+            yield text.encode("ascii", "xmlcharrefreplace").decode()
+            yield "".join(char if ord(char) < 128 else f"&#x{ord(char):x};" for char in text)
     raw = secret.encode("utf-8", "surrogatepass")
     for text in (quote(raw, safe=""), quote(raw), quote_plus(raw)):
         yield text
@@ -198,8 +229,12 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _spans(text: AnyStr, needles: tuple[AnyStr, ...]) -> list[tuple[int, int]]:
+    """Find every place of every needle; `needles` are sorted by length."""
     spans: list[tuple[int, int]] = []
+    length = len(text)
     for needle in needles:
+        if len(needle) > length:
+            break
         at = text.find(needle)
         while at >= 0:
             spans.append((at, at + len(needle)))

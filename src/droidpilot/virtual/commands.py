@@ -30,9 +30,9 @@ def _cat(job: Job) -> int:
         if kept is None:
             code = job.fail(f"cat: {path}: No such file or directory")
         else:
-            job.out += kept.data
+            job.write(kept.data)
     if len(job.args) == 1:
-        job.out += job.stdin
+        job.write(job.stdin)
     return code
 
 

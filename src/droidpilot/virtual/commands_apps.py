@@ -67,19 +67,24 @@ def _am_start(job: Job) -> int:
     if name is None and action == "android.settings.SETTINGS":
         name = "com.android.settings/.Settings"
     if name is None and _option(words, "-c") == "android.intent.category.HOME":
-        name = f"{HOME}/.Launcher"
+        name = component(job.phone, HOME)
     if name is None:
         job.say(f"Starting: Intent {{ act={action[:200]} dat={(_option(words, '-d') or '')[:200]} }}")
         return job.fail("Error: Activity not started, unable to resolve Intent", 1)
     job.say(f"Starting: Intent {{ cmp={name[:200]} }}")
     package, _, activity = name.partition("/")
     app = job.phone.apps.get(package)
-    known = {app.activity, app.first().activity, f"{package}{app.activity}", ".Launcher"} if app is not None else set()
-    if activity not in known or not job.phone.start(package):
+    known = {_full(package, app.activity), app.first().activity} if app is not None else set()
+    if _full(package, activity) not in known or not job.phone.start(package):
         job.say("Error type 3")
         job.say(f"Error: Activity class {{{name[:200]}}} does not exist.")
         return 1
     return 0
+
+
+def _full(package: str, activity: str) -> str:
+    """Return the class name of an activity that may begin with a dot."""
+    return f"{package}{activity}" if activity.startswith(".") else activity
 
 
 def _am_broadcast(job: Job) -> int:

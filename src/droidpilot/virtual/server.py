@@ -28,7 +28,7 @@ from droidpilot.virtual.transport import Identity, Transport
 HOST = "127.0.0.1"
 EMULATOR_PORTS = range(5554, 5586)
 """Every adb server on the machine looks for emulators here, so a phone must not."""
-MAX_TRANSPORTS = 64
+MAX_TRANSPORTS = 32
 START_S = 10.0
 
 
@@ -162,9 +162,9 @@ def running_phone(
     entry = ready[0]
     if isinstance(entry, BaseException):
         raise entry
-    if home is not None:
-        registry.register(home, entry)
     try:
+        if home is not None:
+            registry.register(home, entry)
         yield VirtualPhone(entry.serial, entry.port, phone, entry)
     finally:
         if home is not None:
@@ -203,17 +203,27 @@ async def _serve(
 ) -> None:
     server, over = PhoneServer(Phone(seed=seed, transition_ms=transition_ms)), asyncio.Event()
     loop = asyncio.get_running_loop()
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        # By name, since not every system has SIGHUP; by `signal`, since not every event loop takes handlers.
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(over.set))
     entry = await server.listen(port)
-    registry.register(home, entry)
+    with _signals_end(lambda: loop.call_soon_threadsafe(over.set)):
+        registry.register(home, entry)
+        try:
+            told = await loop.run_in_executor(None, on_ready, entry)
+            if told is not None:
+                registry.register(home, told)
+            await over.wait()
+        finally:
+            registry.remove(home, entry)
+            await server.close()
+
+
+@contextmanager
+def _signals_end(end: Callable[[], object]) -> Iterator[None]:
+    """Call `end` instead of dying when a signal asks the process to go; leave the handlers as they were."""
+    # By name, since not every system has SIGHUP; by `signal`, since not every event loop takes handlers.
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda *_: end()) for number in numbers}
     try:
-        told = await loop.run_in_executor(None, on_ready, entry)
-        if told is not None:
-            registry.register(home, told)
-        await over.wait()
+        yield
     finally:
-        registry.remove(home, entry)
-        await server.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)

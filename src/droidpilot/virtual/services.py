@@ -19,6 +19,7 @@ from droidpilot.virtual.rpc_caller import Caller
 from droidpilot.virtual.shell import Context, Shell
 from droidpilot.virtual.streams import Stream, StreamClosed
 from droidpilot.virtual.sync import SyncService
+from droidpilot.virtual.terminal import Terminal
 from droidpilot.virtual.touch import Touch
 from droidpilot.virtual.transport import Service
 
@@ -73,7 +74,7 @@ class Services:
             options = kind.split(",")
             return lambda stream: self._framed(stream, rest, is_terminal="pty" in options)
         if kind == "shell":
-            return lambda stream: self._plain(stream, "echo 'this phone has no interactive shell; give a command'")
+            return self._terminal
         if kind == "sync":
             return lambda stream: SyncService(self.phone, stream).serve()
         if kind == "tcp" and rest.isdigit() and self.server.port == int(rest):
@@ -118,11 +119,46 @@ class Services:
 
         shell = Shell(self._context(), COMMANDS, emit)
         if not line and is_terminal:
-            await emit(1, b"this phone has no interactive shell; give a command\r\n")
-        elif not line:
+            await self._framed_terminal(stream)
+            return
+        if not line:
             await shell.run((await _stdin(stream)).decode("utf-8", "replace"))
         else:
             await shell.run(line, await self._given(stream, line))
+        await stream.write(_FRAME.pack(_EXIT, 1) + bytes([shell.status & 0xFF]))
+
+    async def _terminal(self, stream: Stream) -> None:
+        """Talk to a person at an old host: no frames."""
+
+        async def emit(_: int, data: bytes) -> None:
+            await stream.write(data.replace(b"\n", b"\r\n"))
+
+        await Terminal(Shell(self._context(), COMMANDS, emit), stream.read, stream.write).serve()
+
+    async def _framed_terminal(self, stream: Stream) -> None:
+        """Talk to a person: a terminal has one output, and the host shows it as it is."""
+
+        async def write(data: bytes) -> None:
+            for begin in range(0, len(data), MAX_FRAME):
+                part = data[begin : begin + MAX_FRAME]
+                await stream.write(_FRAME.pack(_STDOUT, len(part)) + part)
+
+        async def emit(_: int, data: bytes) -> None:
+            await write(data.replace(b"\n", b"\r\n"))
+
+        async def read() -> bytes:
+            with contextlib.suppress(StreamClosed):
+                while True:
+                    kind, length = _FRAME.unpack(await stream.read_exactly(_FRAME.size))
+                    data = await stream.read_exactly(length) if length <= MAX_FRAME else b""
+                    if kind == _CLOSE_STDIN or length > MAX_FRAME:
+                        return b""
+                    if kind == _STDIN and data:
+                        return data
+            return b""
+
+        shell = Shell(self._context(), COMMANDS, emit)
+        await Terminal(shell, read, write).serve()
         await stream.write(_FRAME.pack(_EXIT, 1) + bytes([shell.status & 0xFF]))
 
     async def _given(self, stream: Stream, line: str) -> bytes:

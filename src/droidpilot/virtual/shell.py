@@ -68,9 +68,13 @@ class Job:
     def phone(self) -> Phone:
         return self.context.phone
 
+    def write(self, data: bytes) -> None:
+        """Write to the output; what is beyond the bound is dropped, and the command fails."""
+        self.out += data[: max(0, MAX_OUTPUT + 1 - len(self.out))]
+
     def say(self, text: str) -> None:
         """Write a line to the output."""
-        self.out += text.encode("utf-8", "replace") + b"\n"
+        self.write(text.encode("utf-8", "replace") + b"\n")
 
     def fail(self, text: str, code: int = 1) -> int:
         """Write a line to the error output and return the exit code."""

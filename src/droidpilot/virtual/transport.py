@@ -28,7 +28,7 @@ from droidpilot.virtual.streams import Stream, StreamClosed
 
 log = logging.getLogger(__name__)
 
-MAX_STREAMS = 128
+MAX_STREAMS = 64
 MAX_SERVICE = 64 * 1024
 """Bytes of a service's name; a shell command is part of it."""
 GREETING_S = 10.0

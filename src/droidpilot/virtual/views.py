@@ -22,8 +22,10 @@ FILL = -1
 WRAP = -2
 """As large as the content needs."""
 BULLET = "•"
-MAX_TEXT = 5_000
+MAX_TEXT = 20_000
 """Characters a text field holds."""
+MAX_FIELD_LINES = 4
+"""A text field grows to so many lines and not further."""
 
 
 @dataclass(slots=True, eq=False)
@@ -129,7 +131,8 @@ def natural(view: View, room: int) -> tuple[int, int]:
     text = view.edits.shown() if view.edits is not None else view.text
     if text or view.edits is not None:
         wide = max(wide, min(inner, text_width(text, view.size)))
-        high = max(high, text_lines(text, view.size, inner) * (view.size * 4 // 3))
+        lines = text_lines(text, view.size, inner)
+        high = max(high, min(lines, MAX_FIELD_LINES if view.edits is not None else lines) * (view.size * 4 // 3))
     width = room if view.width == FILL else min(room, wide + left + right)
     return (
         view.width if view.width >= 0 else width,

@@ -130,6 +130,7 @@ class Messages:
             return
         conversation.draft.put("")
         conversation.messages.append((True, text))
+        del conversation.messages[:-MAX_SENT]
         self._outbox.append({"to": conversation.name, "text": text})
         del self._outbox[:-MAX_SENT]
         self._conversations.remove(conversation)

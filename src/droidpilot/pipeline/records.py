@@ -1,0 +1,79 @@
+"""The two lines that every call leaves, built from its case. What may not be written is decided here, for arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from droidpilot.core.calls import Effect, Verdict
+from droidpilot.core.events import TEXT_SECRET, Target, TargetNode, ToolCalled, VerdictLine
+from droidpilot.pipeline.case import Case
+from droidpilot.screens.labels import label_of
+
+#: Nodes under the finger that are written down.
+_MOST_NODES = 20
+
+
+def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> ToolCalled:
+    """Build `tool_called`. A text for a password field is handed to `hide` and replaced; one for no field, replaced."""
+    call = case.call
+    return ToolCalled(
+        call_id=call.id,
+        parent_id=call.parent_id,
+        origin=call.origin.value,
+        turn_kind=call.turn_kind.value,
+        tool=call.tool,
+        effect="read" if case.effect is Effect.READ else "write",
+        tier=case.tool.tier.value if case.tool is not None else "blind",
+        arguments=_arguments(case, hide),
+        sentence=case.sentence,
+        screen=case.scene.screen.number if case.scene is not None else call.screen,
+        target=_target(case),
+        signals=[signal.name for signal in case.signals],
+        verdicts=[_verdict_line(verdict) for verdict in case.verdicts],
+        send_key=send_key,
+    )
+
+
+def _arguments(case: Case, hide: Callable[[str], None]) -> dict[str, Any]:
+    arguments = dict(case.call.arguments)
+    if "text" not in arguments or (case.aim is not None and not case.aim.is_secret):
+        return arguments
+    if case.aim is not None and isinstance(arguments["text"], str):
+        hide(arguments["text"])
+    arguments["text"] = TEXT_SECRET
+    return arguments
+
+
+def _verdict_line(verdict: Verdict) -> VerdictLine:
+    return VerdictLine(
+        gate=verdict.gate,
+        answer=verdict.answer.value,
+        code=verdict.code,
+        reason=verdict.reason,
+        rule=verdict.rule,
+    )
+
+
+def _target(case: Case) -> Target | None:
+    if case.aim is None or case.scene is None:
+        return None
+    screen = case.scene.screen
+    refs = {index: ref for ref, index in screen.refs.items()}
+    nodes = []
+    for node in case.aim.nodes[:_MOST_NODES]:
+        label = label_of(screen.hierarchy, node)
+        box = node.bounds
+        nodes.append(
+            TargetNode(
+                ref=refs.get(node.index),
+                cls=node.cls,
+                resource_id=node.resource_id,
+                package=node.package,
+                bounds=(box.left, box.top, box.right, box.bottom),
+                raw=label.raw,
+                cleaned=label.cleaned,
+                folded=label.folded,
+            )
+        )
+    return Target(package=case.aim.package, points=list(case.aim.points), nodes=nodes)
