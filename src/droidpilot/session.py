@@ -307,7 +307,9 @@ class Session:
         """Plug the concrete parts together. The order of the gates is part of the design."""
         plan, prepared = self._prepared.plan, self._prepared
         rules = prepared.policy.rules
-        observer = Observer(driver, self._clock, self._refs, record=self._record, keep=self._keep_dump)
+        observer = Observer(
+            driver, self._clock, self._refs, record=self._record, keep=self._keep_dump, hide=self._redactor.add_secret
+        )
         approval = ApprovalGate(
             AskMode(plan.settings.ask),
             plan.approver,

@@ -36,6 +36,11 @@ def test_version_and_help_need_nothing(shell: Shell) -> None:
     [
         ("nosuch",),
         ("run",),
+        ("run", " "),
+        ("run", "x" * 20_001),
+        ("run", "goal \udcff"),
+        ("run", "goal", "--check", "text=\udcff"),
+        ("run", "goal", "--device", "\udcff"),
         ("run", "goal", "--nosuch"),
         ("run", "goal", "--max-turns", "many"),
         ("run", "goal", "--max-turns", "201"),

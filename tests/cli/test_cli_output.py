@@ -6,6 +6,8 @@ import contextlib
 import errno
 import io
 import json
+import os
+import pty
 import subprocess
 import sys
 import unicodedata
@@ -119,3 +121,20 @@ def test_a_table_is_aligned_and_one_line_per_row(capsys: pytest.CaptureFixture[s
 def test_no_colour_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     output.result("good", style="good")
     assert capsys.readouterr().out == "good\n"
+
+
+@pytest.mark.parametrize(
+    ("environment", "seen"),
+    [
+        ({"TERM": "xterm"}, b"\x1b[32mgood\x1b[0m\r\n"),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, b"good\r\n"),
+        ({"TERM": "dumb"}, b"good\r\n"),
+    ],
+)
+def test_a_terminal_gets_colour_unless_it_is_not_wanted(environment: dict[str, str], seen: bytes) -> None:
+    master, slave = pty.openpty()
+    code = "from droidpilot.cli import output; output.result('good', style='good')"
+    subprocess.run([sys.executable, "-c", code], stdout=slave, stderr=slave, env=environment, timeout=60, check=True)
+    os.close(slave)
+    assert os.read(master, 1000) == seen
+    os.close(master)

@@ -169,7 +169,7 @@ def make_road(
     log: list[str] = []
     rule_set = RuleSet(parse_rules(rules, source="test.rules", tools=registry.names))
     budget = Budget(limits or Limits(), clock)
-    observer = Observer(driver, clock, RefBook(), record=write, keep=keep)
+    observer = Observer(driver, clock, RefBook(), record=write, keep=keep, hide=secrets.append)
     approval = ApprovalGate(
         ask,
         approver or NoApprover(),

@@ -55,7 +55,7 @@ def test_a_risky_word_is_a_signal(text: str) -> None:
     """Sendai|Sender|Payload|Shareholder|Resend code|Séndero|Paypal is great|Calling all fans|Blocked|Postcode|Reorder|
     Order history|Payment methods|Call log|Post office|Share price|Shopping|Totally|Sent|Deleted items|Confirmed|
     We will call you back tomorrow morning|Your last order was shipped|A call from Anna|In alphabetical order|
-    Alle Zahlen und Texte|OK|Wi-Fi|100%|$5|日本語""".replace("\n    ", "").split("|"),
+    Alle Zahlen und Texte|Call me when you are home|OK|Wi-Fi|100%|$5|日本語""".replace("\n    ", "").split("|"),
 )
 def test_inv_13_a_harmless_word_is_none(text: str) -> None:
     assert signals(text) == set()

@@ -151,7 +151,7 @@ def test_a_tap_point_hits_its_node_on_every_dump(all_dumps: list[Path]) -> None:
         layout = Layout(tree, screen.display)
         for index in screen.refs.values():
             node = tree.nodes[index]
-            point = tap_point(tree, node, layout=layout)
+            point = tap_point(tree, node, screen.display)
             if point is None or not node.is_tappable:
                 continue
             taps += 1
@@ -170,5 +170,5 @@ def test_hostile_nesting_takes_no_quadratic_time() -> None:
     screen = screen_of(data)
     layout = Layout(screen.hierarchy, screen.display)
     for index in screen.refs.values():
-        tap_point(screen.hierarchy, screen.hierarchy.nodes[index], layout=layout)
+        tap_point(screen.hierarchy, screen.hierarchy.nodes[index], screen.display)
     assert time.process_time() - started < 5

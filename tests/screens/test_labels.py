@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.screens.dump_writer import El, write
 
-from droidpilot.screens.labels import Label, clean, fold, id_text, id_words, label_of, raw_label, shown
+from droidpilot.screens.labels import Label, clean, fold, id_texts, id_words, label_of, raw_label, shown
 from droidpilot.screens.parse import parse_hierarchy
 
 # Text that is unpleasant on purpose: controls, bidi, invisible, combining, compatibility and look-alike characters.
@@ -93,8 +93,8 @@ def test_inv_13b_ids_are_split_behind_their_slash() -> None:
     assert id_words("btnSendNow") == ("btn", "send", "now")
     assert id_words("a:id/HTMLView.x-y") == ("html", "view", "x", "y")
     assert id_words("") == ()
-    assert id_text("com.chat:id/send_button") == "send_button send button"
-    assert id_text("com.send:id/title") == "title"
+    assert id_texts("com.chat:id/send_button") == ("send_button", "send button")
+    assert id_texts("com.send:id/title") == ("title",)
 
 
 def test_a_raw_label_is_text_else_description_else_hint_and_never_a_secret() -> None:

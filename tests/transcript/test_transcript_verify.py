@@ -111,6 +111,16 @@ def test_inv_96_two_swapped_lines_are_found(at: int) -> None:
     assert (found.ok, found.first_bad_line) == (False, at + 1)
 
 
+@pytest.mark.parametrize("seq", [0, 2, True, "1", None])
+def test_a_wrong_number_is_found_even_in_an_unbroken_chain(seq: object) -> None:
+    (first,), _ = made(1)
+    sealed = chain.unseal(first[:-1])
+    assert sealed is not None
+    second, digest = chain.seal({**sealed.fields, "seq": seq}, sealed.claimed)
+    found = check([first, second], chain.head_record(chain.Head(1, digest)))
+    assert (found.ok, found.first_bad_line) == (False, 2)
+
+
 @pytest.mark.parametrize("left", range(COUNT))
 def test_inv_96_a_cut_at_the_end_is_found(left: int) -> None:
     lines, head = made()

@@ -9,6 +9,9 @@ import typer
 from droidpilot.cli import options, output
 from droidpilot.core.errors import DroidpilotError, Exit, UsageError
 
+#: Characters of a goal or a check.
+MAX_GOAL = 20_000
+
 
 def run(
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="What the phone should be like in the end, in words.")],
@@ -52,6 +55,8 @@ def run(
     from droidpilot.core.stop import Stop
     from droidpilot.session import make_model, prepare
 
+    for text in (goal, *(check or ())):
+        _require_text(text)
     if check and no_check:
         raise UsageError("--check and --no-check contradict each other", hint="give one of them")
     begun = start(
@@ -96,3 +101,14 @@ def run(
     else:
         output.result(outcome_line(outcome, session.directory), style="good" if outcome.exit is Exit.DONE else "bad")
     return outcome.exit
+
+
+def _require_text(text: str) -> None:
+    """Raise UsageError for what is no text: nothing at all, too much, or bytes that the terminal did not encode."""
+    if not text.strip() or len(text) > MAX_GOAL:
+        raise UsageError(
+            f"the goal and each check need 1 to {MAX_GOAL} characters",
+            hint='for example: droidpilot run "Turn Wi-Fi on"',
+        )
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise UsageError("the goal or a check is no valid text", hint="is the terminal's encoding UTF-8?")

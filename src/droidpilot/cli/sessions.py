@@ -22,7 +22,7 @@ SessionId = Annotated[
 ]
 
 
-@app.command("list")
+@app.command("list", short_help="List sessions, newest first.")
 def list_sessions(json: options.Json = False) -> Exit:
     """List sessions, newest first.
 
@@ -41,7 +41,7 @@ def list_sessions(json: options.Json = False) -> Exit:
     return Exit.DONE
 
 
-@app.command()
+@app.command(short_help="Show what was asked, decided, sent and answered.")
 def show(session: SessionId = None, json: options.Json = False) -> Exit:
     """Show what was asked for, what was decided, what was sent and what came of it.
 
@@ -64,7 +64,7 @@ def show(session: SessionId = None, json: options.Json = False) -> Exit:
     return Exit.DONE
 
 
-@app.command("verify")
+@app.command("verify", short_help="Check that a transcript is as it was written.")
 def verify_session(session: SessionId = None, json: options.Json = False) -> Exit:
     """Check the hash chain of a transcript; exit 1 and name the first bad line where it is broken.
 

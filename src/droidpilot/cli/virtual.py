@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@app.command(short_help="Run a virtual phone until Ctrl-C.")
 def start(
     port: Annotated[
         int, typer.Option(metavar="P", min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")
@@ -53,7 +53,7 @@ def start(
     return Exit.DONE
 
 
-@app.command()
+@app.command(short_help="Print the true state of a running one.")
 def state(
     serial: Annotated[str, typer.Argument(metavar="SERIAL", help="The serial that `virtual start` printed.")],
     json: options.Json = False,

@@ -159,7 +159,7 @@ class ApprovalGate:
             sentence=case.sentence,
             package=case.aim.package if case.aim is not None else None,
             level=level,
-            signals=tuple(signal.name for signal in case.signals),
+            signals=tuple(signal.detail for signal in case.signals),
             rule=rule,
             challenge=_challenge(case) if level == "strong" else "",
             expires_s=STRONG_EXPIRES_S if level == "strong" else CONFIRM_EXPIRES_S,

@@ -11,7 +11,7 @@ from droidpilot.pipeline.case import Case, node_identity, target_key
 from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.visibility import reading_decision
 from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet
-from droidpilot.screens.labels import Label, id_text
+from droidpilot.screens.labels import Label, id_texts
 from droidpilot.tools.registry import Aim, Registry, Scene
 
 
@@ -66,7 +66,7 @@ def rule_query(tool: str, aim: Aim | None, labels: tuple[Label, ...]) -> RuleQue
     packages = dict.fromkeys([aim.package, *(node.package for node in aim.nodes if node.package)])
     said = [*labels, *(Label.of(word) for word in aim.words)]
     seen = [QueryLabel(raw=label.raw, cleaned=label.cleaned, folded=label.folded) for label in said]
-    ids = tuple(dict.fromkeys(id_text(node.resource_id) for node in aim.nodes if node.resource_id))
+    ids = tuple(dict.fromkeys(text for node in aim.nodes for text in id_texts(node.resource_id)))
     return RuleQuery(tool=tool, packages=tuple(packages), labels=tuple(seen), ids=ids, is_matchable=aim.is_matchable)
 
 

@@ -42,12 +42,14 @@ class Observer:
         *,
         record: Callable[[Event], None],
         keep: Callable[[bytes], str],
+        hide: Callable[[str], None],
     ) -> None:
         self._driver = driver
         self._clock = clock
         self._refs = refs
         self._record = record
         self._keep = keep
+        self._hide = hide
         self._number = 0
         self._parsed: _Dump | None = None
         self.last: Screen | None = None
@@ -116,6 +118,10 @@ class Observer:
         foreground = self._driver.foreground(deadline)
         display = self._driver.display(deadline)
         self._number += 1
+        for node in dump.hierarchy.nodes:
+            if node.password and not _is_masked(node.text):
+                # Some apps give a password away in the dump; it must not be kept (INV-40).
+                self._hide(node.text)
         screen = self._screen(dump, foreground, display, is_settled=is_settled)
         self.last = screen
         self._record(
@@ -151,6 +157,10 @@ class Observer:
             screen = replace(screen, package=None, activity=None)
         is_same = self.last is not None and _looks_like(self.last, screen)
         return replace(screen, refs=self.last.refs) if is_same and self.last is not None else screen
+
+
+def _is_masked(text: str) -> bool:
+    return not text.strip("\u2022\u25cf\u2217*.\u00b7 ")
 
 
 def _looks_like(one: Screen, other: Screen) -> bool:

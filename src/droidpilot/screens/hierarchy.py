@@ -94,7 +94,7 @@ class Node:
         return self.clickable or self.long_clickable or self.checkable or self.scrollable or self.is_editable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
     """All nodes of one dump in preorder. `repairs` says in words what had to be mended to read it."""
 

@@ -7,6 +7,7 @@ ones. Between windows it is known only where the dump gives layers; else a small
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
@@ -87,6 +88,12 @@ class Layout:
         return [(column, row) for row in rows for column in columns]
 
 
+@lru_cache(maxsize=8)
+def layout_of(hierarchy: Hierarchy, display: Bounds | None = None) -> Layout:
+    """Return the layout of a hierarchy; the last few are kept, since one screen is asked about many times."""
+    return Layout(hierarchy, display)
+
+
 def window_order(hierarchy: Hierarchy) -> tuple[int, ...]:
     """Return the numbers of the windows, topmost first; a guess where `is_window_order_known` is false."""
     roots = hierarchy.roots()
@@ -106,7 +113,7 @@ def nodes_at(hierarchy: Hierarchy, x: int, y: int, display: Bounds | None = None
 
     Where the order of the windows is not known, all those at the point are candidates, whatever their place here.
     """
-    return Layout(hierarchy, display).at(x, y)
+    return layout_of(hierarchy, display).at(x, y)
 
 
 def target_nodes(hierarchy: Hierarchy, x: int, y: int, display: Bounds | None = None) -> tuple[Node, ...]:
@@ -117,7 +124,7 @@ def target_nodes(hierarchy: Hierarchy, x: int, y: int, display: Bounds | None = 
     under a bare button). Where nothing takes taps, every labelled node at the point. Only the topmost window counts,
     but where the order of the windows is not known, all do.
     """
-    layout = Layout(hierarchy, display)
+    layout = layout_of(hierarchy, display)
     hit = layout.at(x, y)
     if not hit:
         return ()
@@ -144,15 +151,13 @@ def _targets_of_window(hierarchy: Hierarchy, hit: list[Node]) -> list[Node]:
     return [node for node in hit if node.index in kept]
 
 
-def tap_point(
-    hierarchy: Hierarchy, node: Node, display: Bounds | None = None, *, layout: Layout | None = None
-) -> tuple[int, int] | None:
+def tap_point(hierarchy: Hierarchy, node: Node, display: Bounds | None = None) -> tuple[int, int] | None:
     """Return a visible point of `node` where a tap reaches it, None where there is none.
 
     The centre if it is free, else the middle of the largest free part; never a point that a clickable descendant, a
     node painted over it or another window above would take.
     """
-    layout = layout or Layout(hierarchy, display)
+    layout = layout_of(hierarchy, display)
     if not layout.is_touchable(node):
         return None
     area = layout.area(node)
@@ -165,11 +170,9 @@ def tap_point(
     return _free_point(area, [rect for rect in rects if not rect.is_empty])
 
 
-def covered_by(
-    hierarchy: Hierarchy, node: Node, display: Bounds | None = None, *, layout: Layout | None = None
-) -> Node | None:
+def covered_by(hierarchy: Hierarchy, node: Node, display: Bounds | None = None) -> Node | None:
     """Return the topmost node that would take a tap on the middle of `node`; None where the middle is free."""
-    layout = layout or Layout(hierarchy, display)
+    layout = layout_of(hierarchy, display)
     return layout.taker_over(node, *layout.area(node).center)
 
 

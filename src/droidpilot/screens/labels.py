@@ -153,14 +153,14 @@ def inner_texts(hierarchy: Hierarchy, node: Node) -> list[str]:
     return texts
 
 
-def id_text(resource_id: str) -> str:
-    """Return an id as rules see it: what stands behind its last `/`, then its words where they are not the same.
+def id_texts(resource_id: str) -> tuple[str, ...]:
+    """Return an id as rules see it: what stands behind its last `/`, and its words where they are not the same.
 
-    `a:id/btnSend_now` gives `btnSend_now btn Send now`, so that both the id and a whole word of it can be matched.
+    `a:id/btnSend_now` gives `btnSend_now` and `btn Send now`, so that the whole id and a word of it can be matched.
     """
     name = resource_id.rpartition("/")[2]
     words = " ".join(word for word in _ID_BREAK.split(name) if word)
-    return name if words == name else f"{name} {words}".strip()
+    return tuple(dict.fromkeys(text for text in (name, words) if text))
 
 
 def id_words(resource_id: str) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from droidpilot.screens.hierarchy import Node
-from droidpilot.screens.hits import Layout, covered_by, tap_point
+from droidpilot.screens.hits import Layout, covered_by, layout_of, tap_point
 from droidpilot.screens.labels import id_words, shown
 from droidpilot.screens.screen import Screen, is_page, is_visible, keyboard_windows
 
@@ -42,6 +43,7 @@ class Item:
         return label or self.name
 
 
+@lru_cache(maxsize=4)
 def outline(screen: Screen) -> tuple[Item, ...]:
     """Return the items of a screen in document order; keyboard windows, and what cannot be seen, are left out."""
     reader = _Reader(screen)
@@ -92,7 +94,7 @@ class _Reader:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._display = screen.display
-        self._layout = Layout(screen.hierarchy, screen.display)
+        self._layout = layout_of(screen.hierarchy, screen.display)
         self._keyboards = keyboard_windows(screen.hierarchy, screen.package)
         self._ref_by_index = {index: ref for ref, index in screen.refs.items()}
         self._items: list[Item] = []
@@ -143,7 +145,7 @@ class _Reader:
         node = item.node
         if len(item.states) != 1 or not item.states[0].startswith("covered"):
             return False
-        cover = covered_by(self._layout.hierarchy, node, layout=self._layout)
+        cover = covered_by(self._layout.hierarchy, node, self._layout.display)
         return (
             cover is not None
             and node.index < cover.index < node.end
@@ -209,8 +211,8 @@ def _states(node: Node, layout: Layout, ref_by_index: dict[int, int]) -> tuple[s
         states.append("focused")
     if not node.enabled:
         states.append("disabled")
-    if node.is_tappable and tap_point(layout.hierarchy, node, layout=layout) is None:
-        cover = covered_by(layout.hierarchy, node, layout=layout)
+    if node.is_tappable and tap_point(layout.hierarchy, node, layout.display) is None:
+        cover = covered_by(layout.hierarchy, node, layout.display)
         ref = None if cover is None else ref_by_index.get(cover.index)
         states.append("covered" if ref is None else f"covered by {ref}")
     return tuple(states)

@@ -36,7 +36,7 @@ class Health:
     notes: tuple[str, ...] = ()  # in words, for the health line: repairs, foreign windows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Screen:
     """One look. `refs` maps a ref to the index of its node, for every node that was given one."""
 

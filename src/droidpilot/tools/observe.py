@@ -52,7 +52,8 @@ class ListApps(Read):
         apps = phone.driver.apps(phone.deadline)
         # An app names itself: its label is untrusted text (A09), so it is cleaned and the package stands beside it.
         return Done(
-            text="\n".join(f"{neutral(clean(app.label))} - {app.package}" for app in apps) or "No apps found.", value=apps
+            text="\n".join(f"{neutral(clean(app.label))} - {app.package}" for app in apps) or "No apps found.",
+            value=apps,
         )
 
 

@@ -25,6 +25,7 @@ _HASH_BYTES = len(b',"hash":""}') + 64
 # Characters that would break a line, move the cursor or reverse the text when somebody prints the file. They can only
 # stand inside JSON strings here, where an escape means the same.
 _ESCAPED = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _HEAD = re.compile(rb"([+-]\d{12}) ([0-9a-f]{64})\n\Z")
 _TORN_NOTE = re.compile(r"torn line before this one: (\d+) bytes, sha256 ([0-9a-f]{64})")
 
@@ -56,7 +57,7 @@ START = Head(-1, GENESIS)
 
 def to_json(fields: Mapping[str, Any]) -> str:
     """Write compact JSON on one line, with everything escaped that a terminal or a line reader could trip over."""
-    text = json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _ENCODER.encode(fields)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -122,18 +122,18 @@ class Redactor:
         """`is_free`: inside a dict with keys and values from outside, where a number can be a secret too."""
         if depth > MAX_DEPTH:
             return "[too deep]"
-        if value is None or isinstance(value, bool):
+        if value is None or value is True or value is False:
             return value
         if isinstance(value, str):
             return shorten_marked(self.text(str(value)), MAX_STRING)
-        if isinstance(value, int | float):
+        if isinstance(value, (int, float)):
             return self._number(value, is_free=is_free)
         if isinstance(value, BaseModel):
             return self._fields(value, depth)
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return [self._value(item, depth + 1, is_free=is_free) for item in value]
         if isinstance(value, Mapping):
             return self._mapping(value, depth)
-        if isinstance(value, list | tuple | set | frozenset):
-            return [self._value(item, depth + 1, is_free=is_free) for item in value]
         return shorten_marked(self.text(str(value)), MAX_STRING)
 
     def _number(self, value: int | float, *, is_free: bool) -> int | float | str:

@@ -14,6 +14,8 @@ from droidpilot.transcript.meta import Meta, MetaFile
 
 # Without letters that are read as one another (i l o 0 1).
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+#: In the order in which they sort.
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ID = re.compile(r"\d{8}-\d{6}-[a-z0-9]{4,16}")
 _PREFIX = re.compile(r"[0-9a-z-]{1,40}")
 
@@ -29,8 +31,11 @@ class SessionEntry:
 
 
 def new_session_id(clock: Clock) -> str:
-    """Make an id that sorts by time, `20261130-211455-k3f9` (UTC)."""
-    return f"{clock.now():%Y%m%d-%H%M%S}-{''.join(secrets.choice(_LETTERS) for _ in range(4))}"
+    """Make an id that sorts by time to the millisecond, `20261130-211455-cpk3f` (UTC): two letters are the fraction."""
+    now = clock.now()
+    high, low = divmod(now.microsecond // 1000, len(_DIGITS))
+    random = "".join(secrets.choice(_LETTERS) for _ in range(3))
+    return f"{now:%Y%m%d-%H%M%S}-{_DIGITS[high]}{_DIGITS[low]}{random}"
 
 
 def check_id(session_id: str) -> str:

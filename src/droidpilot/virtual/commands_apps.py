@@ -163,17 +163,23 @@ def _activities(job: Job, verb: str, words: list[str]) -> int:
             job.say("priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false")
         job.say(component(phone, package))
         return 0
-    found = [component(phone, package) for package, _ in phone.launchable_apps()]
+    found = [(component(phone, package), label) for package, label in phone.launchable_apps()]
     if "--components" in words:
-        for name in found:
+        for name, _ in found:
             job.say(name)
         return 0
     job.say(f"{len(found)} activities found:")
-    for number, name in enumerate(found):
+    for number, (name, label) in enumerate(found):
         job.say(
             f"  Activity #{number}:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false"
         )
-        job.say(f"    {name}")
+        if "--brief" in words:
+            job.say(f"    {name}")
+            continue
+        package, _, activity = name.partition("/")
+        full = f"{package}{activity}" if activity.startswith(".") else activity
+        job.say(f"    ActivityInfo:\n      name={full}\n      packageName={package}")
+        job.say(f"      labelRes=0x0 nonLocalizedLabel={label} icon=0x0 banner=0x0")
     return 0
 
 

@@ -52,6 +52,7 @@ class PhoneServer:
         self._control = Control(self._token, {"state": phone.state})
         self._listener: asyncio.Server | None = None
         self._transports: set[asyncio.Task[None]] = set()
+        self._is_closing = False
 
     async def listen(self, port: int) -> registry.Entry:
         """Start to listen and return the phone's registry entry.
@@ -77,6 +78,7 @@ class PhoneServer:
 
     async def close(self) -> None:
         """Stop listening and end all connections."""
+        self._is_closing = True
         self._control.close()
         if self._listener is not None:
             self._listener.close()
@@ -86,7 +88,8 @@ class PhoneServer:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or len(self._transports) >= MAX_TRANSPORTS:
+        # A connection that was accepted while we close would never be cancelled.
+        if task is None or self._is_closing or len(self._transports) >= MAX_TRANSPORTS:
             writer.close()
             return
         self._transports.add(task)

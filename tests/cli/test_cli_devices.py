@@ -1,0 +1,88 @@
+"""`devices` against an adb server that knows phones of every kind, played by a few lines of its protocol."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.cli_shell import Shell
+
+PHONES = {"ABC123": "device", "LOCKED1": "unauthorized", "DEAF 2": "offline", "emulator-5600": "device"}
+
+
+@contextmanager
+def adb_server(phones: dict[str, str]) -> Iterator[tuple[int, list[str]]]:
+    """Answer `host:` questions as adb does; give the port and what was asked."""
+    asked: list[str] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+    short = "".join(f"{serial}\t{state}\n" for serial, state in phones.items())
+    long = "".join(f"{serial.ljust(22)} {state} model:Pixel_9\n" for serial, state in phones.items())
+    answers = {"host:version": "0029", "host:devices": short, "host:devices-l": long}
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rb") as stream:
+                words = stream.read(int(stream.read(4), 16)).decode()
+                asked.append(words)
+                answer = answers.get(words, "").encode()
+                connection.sendall(b"OKAY" + f"{len(answer):04x}".encode() + answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield listener.getsockname()[1], asked
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(10)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+def test_each_phone_that_is_not_ready_gets_its_next_step(shell: Shell) -> None:
+    with adb_server(PHONES) as (port, asked):
+        done = shell.quick("devices", ANDROID_ADB_SERVER_PORT=str(port))
+        told = shell.json("devices", DROIDPILOT_ADB_PORT=str(port))["devices"]
+    assert done.returncode == 0, done.stderr
+    assert [line.split("  ")[0] for line in done.stdout.splitlines()] == ["SERIAL", *PHONES]
+    assert "LOCKED1 is unauthorized: unlock the phone" in done.stderr
+    assert "DEAF 2 is offline: unplug it" in done.stderr
+    assert "ABC123 is" not in done.stderr
+    assert {one["serial"]: one["is_ready"] for one in told} == {
+        serial: state == "device" for serial, state in PHONES.items()
+    }
+    assert told[1]["next_step"]
+    # The server was asked and nothing else: not started, not restarted, not told to end.
+    assert set(asked) <= {"host:version", "host:devices", "host:devices-l"}
+
+
+def test_several_phones_and_no_serial_is_exit_3_and_names_them(shell: Shell) -> None:
+    with adb_server(PHONES) as (port, _):
+        done = shell.quick("look", ANDROID_ADB_SERVER_PORT=str(port))
+        assert done.returncode == 3
+        assert "ABC123" in done.stderr and "emulator-5600" in done.stderr and "--device" in done.stderr
+        done = shell.quick("look", "--device", "LOCKED1", ANDROID_ADB_SERVER_PORT=str(port))
+        assert done.returncode == 3
+        assert "unlock the phone" in done.stderr
+
+
+def test_no_phone_at_all_says_what_to_try(shell: Shell) -> None:
+    with adb_server({}) as (port, _):
+        done = shell.quick("devices", ANDROID_ADB_SERVER_PORT=str(port))
+        assert (done.returncode, done.stdout) == (0, "")
+        assert "droidpilot virtual start" in done.stderr
+        done = shell.quick("call", "press", "key=home", ANDROID_ADB_SERVER_PORT=str(port))
+        assert done.returncode == 3
+        assert "--device virtual" in done.stderr
