@@ -333,7 +333,13 @@ class Session:
             ),
             approval=approval,
             budget=self._budget,
-            desk=Desk(record=self._record, keep=self._keep_text, hide=self._redactor.add_secret, log=self._log),
+            desk=Desk(
+                record=self._record,
+                keep=self._keep_text,
+                hide=self._redactor.add_secret,
+                redact=self._redactor.text,
+                log=self._log,
+            ),
             clock=self._clock,
             stop=self._stop,
         )

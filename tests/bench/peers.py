@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from droidpilot.model.scripted import ScriptedCall, ScriptedServer, Step
+from droidpilot.model.scripted import ScriptedCall, ScriptedServer, Step, StepSource
 from droidpilot.virtual.server import running_phone
 
 
@@ -18,7 +18,7 @@ def main(turns: int) -> None:
     def toggle(body: dict[str, Any]) -> Step:
         return Step(calls=[ScriptedCall(tool="tap", find="Airplane mode")])
 
-    steps = [
+    steps: list[StepSource] = [
         Step(calls=[ScriptedCall(tool="open_app", args={"app": "Settings"})]),
         Step(calls=[ScriptedCall(tool="tap", find="Network & internet")]),
         *([toggle] * turns),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.device.adb_server import start_private_server
@@ -21,6 +22,12 @@ class Setting:
 
     phone: VirtualPhone
     adb_port: int
+
+    def truth(self, part: str) -> dict[str, Any]:
+        """Return one part of what is true on the phone, whatever anybody was told."""
+        value = self.phone.phone.state()[part]
+        assert isinstance(value, dict)
+        return value
 
 
 @contextmanager

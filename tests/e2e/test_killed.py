@@ -51,6 +51,7 @@ def test_killed_at_every_line(setting: Setting, tmp_path: Path) -> None:
     for after in range(1, MOST_LINES):
         home = tmp_path / str(after)
         home.mkdir()
+        setting.phone.phone.home()
         before = presses(setting)
         status = run_killed(home, setting, after)
         directory = session_directory(home, find_session(home))
@@ -75,6 +76,4 @@ def test_killed_at_every_line(setting: Setting, tmp_path: Path) -> None:
 
 def presses(setting: Setting) -> int:
     """How many inputs the phone itself executed."""
-    count = setting.phone.phone.state()["inputs"]["count"]
-    assert isinstance(count, int)
-    return count
+    return int(setting.truth("inputs")["count"])

@@ -6,14 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.e2e.setting import Setting, virtual_setting
 
-from droidpilot.model.scripted import ScriptedCall, ScriptedServer, Step
+from droidpilot.model.scripted import ScriptedCall, ScriptedServer, Step, StepSource
 
 PROGRAM = str(Path(sys.executable).with_name("droidpilot"))
 PASSWORD = "corr3ct-horse-b4ttery"
@@ -42,7 +42,7 @@ DONE = step(do("done", summary="All is done."))
 
 
 def run(
-    setting: Setting, home: Path, steps: list[Step], *options: str, folder: Path | None = None
+    setting: Setting, home: Path, steps: Sequence[StepSource], *options: str, folder: Path | None = None
 ) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
     """Run a goal against a scripted model; return what it printed and the requests that the model got."""
     with ScriptedServer(steps=steps) as server:
@@ -117,13 +117,13 @@ def test_what_cannot_be_used_costs_nothing(setting: Setting, home: Path, options
 
 
 def test_inv_40_a_wifi_password_is_written_nowhere(setting: Setting, home: Path) -> None:
-    steps = [
+    steps: list[StepSource] = [
         step(do("open_app", app="Settings")),
         step(do("tap", find="Network & internet")),
         step(do("tap", find="Wi-Fi")),
         step(do("tap", find="Use Wi-Fi")),
-        network,  # type: ignore[list-item]
-        password_typed,  # type: ignore[list-item]
+        network,
+        password_typed,
         step(do("tap", find="Show password")),
         step(do("tap", find="CONNECT"), say=f"The password {PASSWORD} is in, I connect."),
         step(do("done", summary=f"Connected with {PASSWORD}.")),
@@ -131,7 +131,7 @@ def test_inv_40_a_wifi_password_is_written_nowhere(setting: Setting, home: Path)
     done, requests = run(setting, home, steps, "--no-check", "--ask", "never", "--json")
     assert done.returncode == 0, done.stderr
     assert PASSWORD in json.dumps(requests), "the model keeps what it asked for"
-    assert setting.phone.phone.state()["wifi"]["connected"], "the password really arrived"
+    assert setting.truth("wifi")["connected"], "the password really arrived"
     for path in home.rglob("*"):
         if path.is_file():
             assert PASSWORD.encode() not in path.read_bytes(), path

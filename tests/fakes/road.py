@@ -155,7 +155,7 @@ def make_road(
     limits: Limits | None = None,
     allowed: frozenset[str] | None = None,
     replace_gates: Mapping[str, Gate] | None = None,
-    record: Callable[[Event], object] | None = None,
+    record: Callable[[Event], None] | None = None,
     keep: Callable[[bytes], str] = lambda data: "",
 ) -> Road:
     """Build a road over `driver` (a chat screen of com.chat if None); `record` and `keep` take the place of a list."""
@@ -164,7 +164,7 @@ def make_road(
         driver.states["chat"].package = "com.chat"
     clock, stop, registry = ManualClock(), Stop(), all_tools()
     lines: list[Event] = []
-    write = lines.append if record is None else lambda event: record(event)
+    write = lines.append if record is None else record
     secrets: list[str] = []
     log: list[str] = []
     rule_set = RuleSet(parse_rules(rules, source="test.rules", tools=registry.names))
@@ -195,7 +195,7 @@ def make_road(
         gates=gates,
         approval=approval,
         budget=budget,
-        desk=Desk(record=write, keep=keep, hide=secrets.append, log=log.append),
+        desk=Desk(record=write, keep=keep, hide=secrets.append, redact=lambda text: text, log=log.append),
         clock=clock,
         stop=stop,
     )

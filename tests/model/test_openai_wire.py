@@ -263,13 +263,15 @@ def test_a_stop_counts_more_than_the_error_that_came_with_it() -> None:
 def test_a_stop_cuts_the_wait_before_a_retry(stop_on_signal: Stop) -> None:
     class Impatient(ManualClock):
         def sleep(self, seconds: float) -> None:
-            os.kill(os.getpid(), signal.SIGUSR1)
+            signal.raise_signal(signal.SIGUSR1)
             super().sleep(seconds)
 
+    clock = Impatient()
     with RawEndpoint([b"", GOOD]) as endpoint, pytest.raises(Interrupted):
-        OpenAIChat(settings_for(endpoint.base_url), clock=Impatient()).ask(
+        OpenAIChat(settings_for(endpoint.base_url), clock=clock).ask(
             REQUEST, on_text=lambda piece: None, stop=stop_on_signal, timeout_s=60
         )
+    assert clock.monotonic() == 0, "it waited on"
 
 
 # --- what may travel ---

@@ -41,6 +41,7 @@ def test_a_vendors_key_goes_to_its_vendor(name: str, host: str) -> None:
         "https://openai.com/v1",
         "https://api.openai.com:8443/v1",
         "http://api.openai.com/v1",
+        "http://api.openai.com:443/v1",
         "https://evil.test/api.openai.com/v1",
         "https://evil.test:443/v1",
         "http://8.8.8.8/v1",

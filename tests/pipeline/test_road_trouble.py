@@ -70,8 +70,7 @@ def test_an_unknown_write_blocks_its_own_repetition_however_it_is_asked_for() ->
     ref = road.ref("Send")
     road.driver.fail("tap", DeviceTimeout("no reply", sent="unknown"), has_happened=True)
     assert road.submit("tap", ref=ref).status is Status.UNKNOWN
-    for arguments in ({"ref": ref}, {"x": 220, "y": 2070}):
-        again = road.submit("tap", **arguments)
+    for again in (road.submit("tap", ref=ref), road.submit("tap", x=220, y=2070)):
         assert (again.status, again.code) == (Status.REFUSED, "unresolved")
     assert road.submit("tap", x=BACK[0] + 5, y=BACK[1] + 5).status is Status.OK
     assert [call.args for call in road.writes] == [(220, 2070), (BACK[0] + 5, BACK[1] + 5)]

@@ -168,7 +168,6 @@ def test_hostile_nesting_takes_no_quadratic_time() -> None:
     data = write(el)
     started = time.process_time()
     screen = screen_of(data)
-    layout = Layout(screen.hierarchy, screen.display)
     for index in screen.refs.values():
         tap_point(screen.hierarchy, screen.hierarchy.nodes[index], screen.display)
     assert time.process_time() - started < 5

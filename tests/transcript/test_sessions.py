@@ -34,7 +34,7 @@ def test_an_id_tells_the_time_and_sorts_by_it() -> None:
     first = new_session_id(clock)
     clock.advance(1)
     second = new_session_id(clock)
-    assert re.fullmatch(r"20260101-000000-[a-z0-9]{4}", first)
+    assert re.fullmatch(r"20260101-000000-[a-z0-9]{5}", first)
     assert first[:15] < second[:15]
     assert len({new_session_id(clock) for _ in range(20)}) > 15
 

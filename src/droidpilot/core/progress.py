@@ -1,6 +1,6 @@
 """What a door may listen to while a session runs: every line as it was written, and the model's prose as it streams.
 
-What a person sees is what was recorded: the terminal draws transcript lines (redacted by then), not a second account of them.
+What a person sees is what was recorded: the terminal draws transcript lines (redacted by then), not a second account.
 """
 
 from __future__ import annotations

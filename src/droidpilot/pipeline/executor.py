@@ -28,7 +28,7 @@ from droidpilot.core.errors import (
 )
 from droidpilot.core.events import Event, OutcomeResolved, ToolReturned
 from droidpilot.core.stop import Stop
-from droidpilot.core.text import shorten_marked
+from droidpilot.core.text import shorten, shorten_marked
 from droidpilot.device.driver import Driver
 from droidpilot.pipeline.approval import ApprovalGate
 from droidpilot.pipeline.budget import Budget
@@ -53,6 +53,7 @@ class Desk:
     record: Callable[[Event], None]
     keep: Callable[[bytes], str]
     hide: Callable[[str], None]  # from now on this text is a secret
+    redact: Callable[[str], str]
     log: Callable[[str], None]
 
 
@@ -275,8 +276,7 @@ class Executor:
 
     def _read_done(self, case: Case, done: Done) -> _Answer:
         if done.screen is None:
-            text = shorten_marked(done.text, RESULT_CHARS)
-            return _Answer(Status.OK, text, value=done.value, ends=done.ends)
+            return _Answer(Status.OK, done.text, value=done.value, ends=done.ends)
         hidden = self._teller.hidden(done.screen)
         if hidden:
             # It came to the front between the gate and the look.
@@ -338,8 +338,9 @@ class Executor:
         call = case.call
         if answer.sent == "no":
             self._budget.release(case)
-        full = answer.text
-        record = full if len(full) <= RECORD_CHARS else full[:RECORD_CHARS] + "…"
+        # Redacted before it is cut: half a secret would not be known as one.
+        full = self._desk.redact(answer.text)
+        record = shorten(full, RECORD_CHARS)
         self._desk.record(
             ToolReturned(
                 call_id=call.id,
@@ -360,7 +361,7 @@ class Executor:
             call_id=call.id,
             tool=call.tool,
             status=answer.status,
-            text=full,
+            text=answer.text if answer.screen is not None else shorten_marked(answer.text, RESULT_CHARS),
             code=answer.code,
             value=answer.value if answer.status is Status.OK else None,
             screen=answer.screen,
