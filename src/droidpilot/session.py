@@ -7,6 +7,7 @@ phone leased and reached. However a session ends, it says so in its last line, u
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -489,10 +490,12 @@ def open_session(
             session.close()
 
 
-def make_model(prepared: Prepared, clock: Clock) -> Model:
-    """Build the model client of a prepared run."""
+def make_model(prepared: Prepared, clock: Clock) -> OpenAIChat:
+    """Build the model client of a prepared run. Its library takes a second to import: that begins now, on a thread."""
     assert prepared.model is not None, "only a run has a model"
-    return OpenAIChat(prepared.model, clock=clock)
+    model = OpenAIChat(prepared.model, clock=clock)
+    threading.Thread(target=model.prepare, name="import-model-library", daemon=True).start()
+    return model
 
 
 def _transport(serial: str) -> str:

@@ -188,3 +188,21 @@ def test_a_text_to_type_is_not_written_with_the_reply_that_asks_for_it() -> None
     assert "hunter2" not in line.model_dump_json()
     assert line.calls[0].arguments["text"] == TEXT_ELSEWHERE
     assert road.called[0].arguments["text"] == "hunter2hunter2"
+
+
+def test_what_failed_attempts_cost_is_counted() -> None:
+    error = ModelUnreachable("cut off three times")
+    error.spent_tokens, error.spent_usd = 300, 0.02
+    ending, road = run(FakeModel([error]))
+    assert (ending.how, road.budget.tokens, road.budget.usd) == ("model", 300, 0.02)
+
+
+def test_a_model_that_is_still_answering_when_the_seconds_are_over_is_a_spent_budget() -> None:
+    road = make_road(ask=AskMode.NEVER, limits=Limits(seconds=30))
+
+    def slow(request: object) -> Any:
+        road.clock.advance(31)
+        raise ModelUnreachable("no whole answer in time", code="model_timeout")
+
+    ending, _ = run(FakeModel([slow]), road)
+    assert ending.how == "budget"

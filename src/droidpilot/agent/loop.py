@@ -81,8 +81,7 @@ class Loop:
             except Interrupted:
                 return Ending("stopped", "a person stopped it")
             except ModelError as error:
-                self._record(ModelFailed(turn=self._budget.turns, code=error.code, message=str(error)))
-                return Ending("model", str(error))
+                return self._model_failed(error)
             if reply.calls:
                 nudges = 0
                 ending = self._submit_all(talk, reply)
@@ -94,6 +93,23 @@ class Loop:
                 return self._ended_in_prose(reply)
             nudges += 1
             self._nudge(talk, reply)
+
+    def _model_failed(self, error: ModelError) -> Ending:
+        if error.spent_tokens:
+            self._budget.add_usage(error.spent_tokens, error.spent_usd)
+        self._record(
+            ModelFailed(
+                turn=self._budget.turns,
+                code=error.code,
+                message=str(error),
+                tokens=error.spent_tokens,
+                usd=error.spent_usd,
+            )
+        )
+        limit = self._budget.limits.seconds
+        if error.code == "model_timeout" and limit is not None and self._budget.seconds >= limit:
+            return Ending("budget", f"all {limit:g} seconds are used; the model was still answering")
+        return Ending("model", str(error))
 
     def _ask(self, talk: Conversation) -> ModelReply:
         turn = self._budget.turns
@@ -112,6 +128,8 @@ class Loop:
         ms = round((self._clock.monotonic() - started) * 1000)
         usage = reply.usage
         self._budget.add_usage(usage.tokens, usage.usd)
+        if reply.attempts == 1 and not usage.is_estimated:
+            self._estimate.learn(request.messages, request.tools, usage.prompt_tokens)
         self._record(
             ModelReplied(
                 turn=turn,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -87,9 +88,12 @@ def run(
     watched = Watched(TerminalProgress())
     session = None
     try:
-        with opened(prepared, clock=clock, stop=stop, progress=watched.listener()) as session:
+        with (
+            closing(make_model(prepared, clock)) as client,
+            opened(prepared, clock=clock, stop=stop, progress=watched.listener()) as session,
+        ):
             output.note(f"session {session.id}", style="dim")
-            session.run_goal(make_model(prepared, clock))
+            session.run_goal(client)
     except DroidpilotError as error:
         if session is None or session.outcome is None:
             raise

@@ -170,8 +170,15 @@ class ScreenUnreadable(DeviceError):
 
 
 class ModelError(DroidpilotError):
+    """Trouble with the endpoint. What the failed attempts cost is counted all the same; `spent_usd` None is unknown."""
+
     code = "model"
     exit = Exit.MODEL
+
+    def __init__(self, message: str, *, hint: str = "", code: str | None = None) -> None:
+        super().__init__(message, hint=hint, code=code)
+        self.spent_tokens = 0
+        self.spent_usd: float | None = 0.0
 
 
 class ModelUnreachable(ModelError):

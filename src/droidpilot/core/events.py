@@ -130,6 +130,8 @@ class ModelFailed(Event):
     turn: int = Field(description="number of the turn, from 1")
     code: str = Field(description="stable code of the error")
     message: str = Field(description="the error in words")
+    tokens: int = Field(default=0, description="tokens that the failed attempts used")
+    usd: float | None = Field(default=0.0, description="what they cost, null where unknown")
 
 
 class Nudged(Event):

@@ -67,7 +67,20 @@ class OpenAIChat:
             ModelUnusable: the answer is larger than any answer has reason to be.
             Interrupted: a person stopped us.
         """
-        deadline = Deadline.after(self._clock, timeout_s)
+        before = self._total
+        try:
+            return self._ask(request, on_text=on_text, stop=stop, deadline=Deadline.after(self._clock, timeout_s))
+        except ModelError as error:
+            error.spent_tokens = self._total.tokens - before.tokens
+            known = self._total.usd is not None and before.usd is not None
+            error.spent_usd = (
+                (self._total.usd or 0.0) - (before.usd or 0.0) if known or not error.spent_tokens else None
+            )
+            raise
+
+    def _ask(
+        self, request: ModelRequest, *, on_text: Callable[[str], None], stop: Stop, deadline: Deadline
+    ) -> ModelReply:
         spent = Usage()
         attempts = failures = empties = 0
         while True:
