@@ -23,7 +23,8 @@ from droidpilot.device.attached import connect_tcp
 from droidpilot.device.settle import SETTLE_GAP_S
 from droidpilot.model.client import ModelReply, ModelRequest
 from droidpilot.pipeline.approval import AskMode
-from droidpilot.session import PhoneAddress, SessionPlan, make_model, open_session, prepare
+from droidpilot.plan import PhoneAddress, SessionPlan, prepare
+from droidpilot.session import make_model, open_session
 from droidpilot.tools.shelf import all_tools
 from droidpilot.transcript.redaction import Redactor
 from droidpilot.transcript.sessions import new_session_id

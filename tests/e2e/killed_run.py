@@ -16,7 +16,8 @@ from droidpilot.core.config import load_settings
 from droidpilot.core.events import Event
 from droidpilot.core.progress import Progress
 from droidpilot.core.stop import Stop
-from droidpilot.session import PhoneAddress, SessionPlan, open_session, prepare
+from droidpilot.plan import PhoneAddress, SessionPlan, prepare
+from droidpilot.session import open_session
 
 
 def main(home: Path, serial: str, adb_port: int, kill_after: int) -> None:

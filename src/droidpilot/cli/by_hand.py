@@ -12,7 +12,7 @@ from droidpilot.core.calls import Origin, ToolResult
 from droidpilot.core.clock import SystemClock
 from droidpilot.core.errors import BadArguments, Exit, UsageError
 from droidpilot.core.stop import Stop
-from droidpilot.session import prepare
+from droidpilot.plan import prepare
 from droidpilot.tools.registry import validate
 
 

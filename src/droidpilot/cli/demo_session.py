@@ -23,7 +23,8 @@ from droidpilot.core.stop import Stop
 from droidpilot.model.scripted import ScriptedServer, load_script
 from droidpilot.pipeline.approval import ApprovalReply, ApprovalRequest, Approver
 from droidpilot.pipeline.outcome import Outcome
-from droidpilot.session import PhoneAddress, SessionPlan, make_model, open_session, prepare
+from droidpilot.plan import PhoneAddress, SessionPlan, prepare
+from droidpilot.session import make_model, open_session
 
 SCRIPT = Path(__file__).with_name("demo.yaml")
 #: The demo's phone: the same one each time, since its script names what is on it.

@@ -13,7 +13,8 @@ from droidpilot.core.calls import Origin
 from droidpilot.core.clock import Clock
 from droidpilot.core.progress import Progress
 from droidpilot.core.stop import Stop
-from droidpilot.session import PhoneAddress, Prepared, Session, SessionPlan, open_session
+from droidpilot.plan import PhoneAddress, Prepared, SessionPlan
+from droidpilot.session import Session, open_session
 
 
 def plan_of(

@@ -54,7 +54,8 @@ def run(
     from droidpilot.core.calls import Origin
     from droidpilot.core.clock import SystemClock
     from droidpilot.core.stop import Stop
-    from droidpilot.session import make_model, prepare
+    from droidpilot.plan import prepare
+    from droidpilot.session import make_model
 
     for text in (goal, *(check or ())):
         _require_text(text)

@@ -72,10 +72,8 @@ class OpenAIChat:
             return self._ask(request, on_text=on_text, stop=stop, deadline=Deadline.after(self._clock, timeout_s))
         except ModelError as error:
             error.spent_tokens = self._total.tokens - before.tokens
-            known = self._total.usd is not None and before.usd is not None
-            error.spent_usd = (
-                (self._total.usd or 0.0) - (before.usd or 0.0) if known or not error.spent_tokens else None
-            )
+            after_usd, before_usd = self._total.usd, before.usd
+            error.spent_usd = None if after_usd is None or before_usd is None else after_usd - before_usd
             raise
 
     def _ask(

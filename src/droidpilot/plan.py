@@ -1,0 +1,105 @@
+"""What a person asked for, and the check of its every word before anything is opened: a typo costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from droidpilot.checks.postcondition import Check, parse_check
+from droidpilot.core.calls import Origin
+from droidpilot.core.config import Settings
+from droidpilot.core.errors import ConfigError
+from droidpilot.model.provider import ModelSettings, http_warning, is_cost_reported, key_for
+from droidpilot.model.usage import Prices
+from droidpilot.pipeline.approval import Approver, NoApprover
+from droidpilot.policy.policies import Policy, load_policy
+from droidpilot.tools.registry import Registry
+from droidpilot.tools.shelf import all_tools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlan:
+    """What a person asked for, before anything is opened."""
+
+    home: Path  # the state folder
+    origin: Origin  # MODEL for run, HUMAN for call and look
+    settings: Settings
+    user_policies: Path
+    shipped_policies: Path
+    project_rules: tuple[str, ...] = ()  # deny and ask lines of ./droidpilot.toml
+    api_keys: Mapping[str, str] = field(default_factory=dict)
+    goal: str = ""
+    checks: tuple[str, ...] = ()
+    is_check_waived: bool = False
+    approver: Approver = field(default_factory=NoApprover)
+    tools: frozenset[str] | None = None  # None: all there are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhoneAddress:
+    """Which phone, and the adb server on 127.0.0.1 that knows it."""
+
+    serial: str
+    adb_port: int
+    is_virtual: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A plan whose every word was understood."""
+
+    plan: SessionPlan
+    registry: Registry
+    allowed: frozenset[str]
+    policy: Policy
+    checks: tuple[Check, ...]
+    model: ModelSettings | None
+    notes: tuple[str, ...]
+
+
+def prepare(plan: SessionPlan) -> Prepared:
+    """Check everything that can be checked without a phone or a network.
+
+    Raises:
+        UsageError, ConfigError, PolicyError: something cannot be used; nothing was started.
+    """
+    registry = all_tools()
+    policy = load_policy(
+        plan.settings.policy,
+        user_dir=plan.user_policies,
+        shipped_dir=plan.shipped_policies,
+        extra_lines=plan.project_rules,
+        tools=registry.names,
+    )
+    model = _model_settings(plan) if plan.origin is Origin.MODEL else None
+    warning = http_warning(model.base_url) if model is not None else None
+    return Prepared(
+        plan=plan,
+        registry=registry,
+        allowed=registry.names if plan.tools is None else plan.tools & registry.names,
+        policy=policy,
+        checks=tuple(parse_check(expression) for expression in plan.checks),
+        model=model,
+        notes=(warning,) if warning else (),
+    )
+
+
+def _model_settings(plan: SessionPlan) -> ModelSettings:
+    settings = plan.settings
+    if not settings.model:
+        raise ConfigError(
+            "no model is set", hint="name one with --model, or set DROIDPILOT_MODEL; droidpilot demo needs none"
+        )
+    prices = settings.prices
+    if settings.max_usd is not None and prices is None and not is_cost_reported(settings.base_url):
+        raise ConfigError(
+            "--max-usd needs to know what the model costs",
+            hint="set [prices] input and output in your config.toml, in USD per million tokens; 0 if it is free",
+        )
+    return ModelSettings(
+        model=settings.model,
+        base_url=settings.base_url,
+        key=key_for(settings.base_url, plan.api_keys),
+        prices=Prices(input_usd=prices.input, output_usd=prices.output, cached_usd=prices.cached) if prices else None,
+    )
