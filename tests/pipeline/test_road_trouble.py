@@ -282,6 +282,23 @@ def test_a_screen_that_may_not_be_read_is_hidden_in_every_result(rules: str) -> 
         assert word not in told
 
 
+def test_a_reading_that_a_person_approved_is_told_once_and_the_next_result_is_not() -> None:
+    road = hidden_road()
+    road = make_road(road.driver, rules="ask ui_tree in com.bank", approver=Person("yes"), ask=AskMode.NEVER)
+    assert SECRET_LABEL in road.submit("ui_tree").text
+    assert SECRET_LABEL not in road.submit("press", key="back").text
+
+
+def test_an_approval_to_read_does_not_reach_an_app_that_came_to_the_front_meanwhile() -> None:
+    driver = hidden_road().driver
+    driver.states["s1"].package = "com.vault"
+    person = Person("yes", think=lambda: driver.show("s1"))
+    road = make_road(driver, rules="deny ui_tree in com.vault\nask ui_tree", approver=person, ask=AskMode.NEVER)
+    result = road.submit("ui_tree")
+    assert result.status is Status.REFUSED
+    assert "Cancel" not in result.text
+
+
 def test_a_stale_refusal_does_not_tell_what_stands_on_a_hidden_screen() -> None:
     road = hidden_road("deny ui_tree in com.bank\nask tap")
     driver = road.driver

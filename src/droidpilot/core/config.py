@@ -303,13 +303,22 @@ def config_home(env: Mapping[str, str]) -> Path:
     return _home(env) or Path(platformdirs.user_config_dir("droidpilot", appauthor=False))
 
 
+def state_folder(env: Mapping[str, str]) -> Path:
+    """Return where the folder of sessions and running phones is or will be; it is not made.
+
+    Raises:
+        ConfigError: DROIDPILOT_HOME is empty.
+    """
+    return _home(env) or Path(platformdirs.user_state_dir("droidpilot", appauthor=False))
+
+
 def state_home(env: Mapping[str, str]) -> Path:
     """Return the folder of sessions and running phones, made for the user alone (0700) where it did not exist.
 
     Raises:
         ConfigError: it cannot be made or written.
     """
-    home = _home(env) or Path(platformdirs.user_state_dir("droidpilot", appauthor=False))
+    home = state_folder(env)
     try:
         if not home.is_dir():
             home.parent.mkdir(parents=True, exist_ok=True)

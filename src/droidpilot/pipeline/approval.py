@@ -14,7 +14,7 @@ from droidpilot.core.calls import Answer, Effect, Verdict
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.events import ApprovalAnswered, ApprovalAsked, Event
 from droidpilot.core.text import shorten
-from droidpilot.pipeline.case import Case, same_call_key
+from droidpilot.pipeline.case import APPROVED, Case, same_call_key
 from droidpilot.policy.risk import is_always_asked
 
 #: Seconds until no answer means no (T09), and the same for a strong confirm.
@@ -204,7 +204,7 @@ class ApprovalGate:
         by = self._approver.name
         match answer:
             case "yes":
-                return Verdict(self.name, Answer.ALLOW, "approved", f"approved by {by}", rule)
+                return Verdict(self.name, Answer.ALLOW, APPROVED, f"approved by {by}", rule)
             case "no":
                 self._refused_once.add(key)
                 if level == "strong":

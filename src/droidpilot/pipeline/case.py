@@ -17,6 +17,8 @@ from droidpilot.screens.labels import Label, label_of, raw_label
 from droidpilot.screens.screen import Screen
 from droidpilot.tools.registry import Aim, Arguments, Scene, Tool
 
+#: Code of the verdict that a yes gives.
+APPROVED = "approved"
 _REFUSALS = frozenset({Answer.DENY, Answer.HALT})
 #: Texts that a decision may hang on: amounts of money, with a symbol or a currency's code on either side.
 _AMOUNT = re.compile(r"[$€£¥₹₩₦₿]\s?\d|\d[\d.,]*\s?(?:[$€£¥₹₩₦₿]|[A-Z]{3}\b)|\d+[.,]\d{2}\b")
@@ -46,6 +48,11 @@ class Case:
     def refusal(self) -> Verdict | None:
         """The verdict that refuses, None while every gate allowed."""
         return next((verdict for verdict in self.verdicts if verdict.answer in _REFUSALS), None)
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether somebody was asked about this very call and said yes."""
+        return any(verdict.code == APPROVED for verdict in self.verdicts)
 
     @property
     def sentence(self) -> str:

@@ -277,7 +277,7 @@ class Executor:
     def _read_done(self, case: Case, done: Done) -> _Answer:
         if done.screen is None:
             return _Answer(Status.OK, done.text, value=done.value, ends=done.ends)
-        hidden = self._teller.hidden(done.screen)
+        hidden = self._teller.hidden(done.screen, is_approved=case.is_approved)
         if hidden:
             # It came to the front between the gate and the look.
             return _Answer(Status.REFUSED, hidden, "hidden")

@@ -20,9 +20,9 @@ class Teller:
         self._observer = observer
         self._rules = rules
 
-    def hidden(self, screen: Screen) -> str:
+    def hidden(self, screen: Screen, *, is_approved: bool = False) -> str:
         """Say why `screen` must not be told, naming its package only; empty where it may be."""
-        return hidden_reason(self._rules, screen)
+        return hidden_reason(self._rules, screen, is_approved=is_approved)
 
     def whole(self, screen: Screen) -> tuple[str, Screen]:
         """Return the whole screen as text, and the screen with the refs that the text shows. It must not be hidden."""

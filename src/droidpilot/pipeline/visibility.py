@@ -33,10 +33,13 @@ def reading_decision(rules: RuleSet, screen: Screen) -> Decision:
     return min(decisions, key=lambda decision: _DENY_FIRST.get(decision.answer or Answer.ALLOW, 2))
 
 
-def hidden_reason(rules: RuleSet, screen: Screen) -> str:
-    """Say why the screen must not be told, by package and rule only; empty where it may be."""
+def hidden_reason(rules: RuleSet, screen: Screen, *, is_approved: bool = False) -> str:
+    """Say why the screen must not be told, by package and rule only; empty where it may be.
+
+    `is_approved`: somebody said yes to this very reading, which answers an ask line but no deny line.
+    """
     decision = reading_decision(rules, screen)
-    if decision.answer not in (Answer.DENY, Answer.ASK):
+    if decision.answer is not Answer.DENY and (is_approved or decision.answer is not Answer.ASK):
         return ""
     by = f" ({decision.rule})" if decision.rule is not None else ""
     return f"The screen of {screen.package or 'an unknown app'} is hidden by the policy{by}."

@@ -126,7 +126,7 @@ def parse_hierarchy(data: bytes) -> Hierarchy:
     except _TooManyNodes:
         is_cut = _note_too_many(repairs)
     if builder.count == 0 and is_cut:
-        raise ScreenUnreadable("the UI hierarchy was cut before its first node", hint="look again")
+        raise ScreenUnreadable("the UI hierarchy was cut before its first node", hint="look again", code="cut")
     return builder.finish(repairs=tuple(repairs), is_complete=not is_cut)
 
 
