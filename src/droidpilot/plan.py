@@ -13,6 +13,7 @@ from droidpilot.core.errors import ConfigError
 from droidpilot.model.provider import ModelSettings, http_warning, is_cost_reported, key_for
 from droidpilot.model.usage import Prices
 from droidpilot.pipeline.approval import Approver, NoApprover
+from droidpilot.pipeline.budget import Limits
 from droidpilot.policy.policies import Policy, load_policy
 from droidpilot.tools.registry import Registry
 from droidpilot.tools.shelf import all_tools
@@ -54,6 +55,7 @@ class Prepared:
     allowed: frozenset[str]
     policy: Policy
     checks: tuple[Check, ...]
+    limits: Limits
     model: ModelSettings | None
     notes: tuple[str, ...]
 
@@ -80,6 +82,13 @@ def prepare(plan: SessionPlan) -> Prepared:
         allowed=registry.names if plan.tools is None else plan.tools & registry.names,
         policy=policy,
         checks=tuple(parse_check(expression) for expression in plan.checks),
+        limits=Limits(
+            turns=plan.settings.max_turns,
+            actions=plan.settings.max_actions,
+            tokens=plan.settings.max_tokens,
+            usd=plan.settings.max_usd,
+            seconds=plan.settings.max_seconds,
+        ),
         model=model,
         notes=(warning,) if warning else (),
     )

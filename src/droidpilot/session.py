@@ -6,7 +6,6 @@ phone leased and reached. However a session ends, it says so in its last line, u
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,14 +16,12 @@ from droidpilot import __version__
 from droidpilot.agent.loop import Loop
 from droidpilot.checks.postcondition import judge_all
 from droidpilot.core.calls import Origin, Status, ToolCall, ToolResult
-from droidpilot.core.clock import Clock, Deadline, timestamp
+from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DroidpilotError, Exit, Interrupted, TranscriptError
 from droidpilot.core.events import (
-    EVENTS,
     TEXT_ELSEWHERE,
     CommandGiven,
     DeviceConnected,
-    Event,
     Noted,
     SessionEnded,
     SessionStarted,
@@ -37,8 +34,8 @@ from droidpilot.device.driver import Driver
 from droidpilot.device.lease import Lease
 from droidpilot.model.client import Model
 from droidpilot.model.openai_chat import OpenAIChat
-from droidpilot.pipeline.approval import ApprovalGate, AskMode
-from droidpilot.pipeline.budget import Budget, Limits
+from droidpilot.pipeline.approval import ApprovalGate, AskMode, guards
+from droidpilot.pipeline.budget import Budget
 from droidpilot.pipeline.executor import Desk, Executor
 from droidpilot.pipeline.gates import CapabilityGate, RulesGate, StalenessGate
 from droidpilot.pipeline.observer import Observer
@@ -46,15 +43,11 @@ from droidpilot.pipeline.outcome import Outcome, judge_outcome, outcome_name
 from droidpilot.pipeline.ref_store import load_refs, save_refs
 from droidpilot.pipeline.telling import Teller
 from droidpilot.plan import PhoneAddress, Prepared
-from droidpilot.policy.lexicon import is_sensitive_app
-from droidpilot.transcript import files
-from droidpilot.transcript.meta import Meta, MetaFile, process_started
+from droidpilot.transcript.record import SessionRecord
 from droidpilot.transcript.redaction import RedactedStream, Redactor
 from droidpilot.transcript.sessions import new_session_id
 from droidpilot.transcript.writer import TranscriptWriter
 
-#: The file in a session's directory that holds the tracebacks of our own faults.
-LOG = "log.txt"
 #: Seconds until a phone that does not answer at the start is given up.
 CONNECT_TIMEOUT_S = 45.0
 
@@ -67,7 +60,7 @@ class Session:
         prepared: Prepared,
         address: PhoneAddress,
         *,
-        writer: TranscriptWriter,
+        record: SessionRecord,
         redactor: Redactor,
         clock: Clock,
         stop: Stop,
@@ -75,46 +68,24 @@ class Session:
     ) -> None:
         self._prepared = prepared
         self._address = address
-        self._writer = writer
+        self._record = record
         self._redactor = redactor
         self._clock = clock
         self._stop = stop
         self._progress = progress
-        self._is_ended = False
-        self._calls = 0
-        settings = prepared.plan.settings
-        self._budget = Budget(
-            Limits(
-                turns=settings.max_turns,
-                actions=settings.max_actions,
-                tokens=settings.max_tokens,
-                usd=settings.max_usd,
-                seconds=settings.max_seconds,
-            ),
-            clock,
-        )
-        self._meta = Meta(
-            id=writer.session,
-            goal=prepared.plan.goal,
-            started=timestamp(clock),
-            serial=address.serial,
-            model=prepared.model.model if prepared.model is not None else "",
-            pid=os.getpid(),
-            pid_started=process_started(os.getpid()),
-            is_running=True,
-        )
-        self._meta_file = MetaFile(writer.directory, redactor=redactor)
+        self._budget = Budget(prepared.limits, clock)
         self._refs = load_refs(prepared.plan.home, address.serial)
         self._executor: Executor | None = None
+        self._calls = 0
         self.outcome: Outcome | None = None
 
     @property
     def id(self) -> str:
-        return self._writer.session
+        return self._record.id
 
     @property
     def directory(self) -> Path:
-        return self._writer.directory
+        return self._record.directory
 
     # -- what a door asks for
 
@@ -133,7 +104,7 @@ class Session:
             budget=self._budget,
             tools=self._prepared.registry.schemas(self._prepared.allowed),
             shown_screen=lambda: executor.shown_screen,
-            record=self._record,
+            record=self._record.append,
             on_text=RedactedStream(self._redactor, self._progress.on_text),
             clock=self._clock,
             stop=self._stop,
@@ -142,7 +113,7 @@ class Session:
         how: str = ending.how
         passed: list[bool | None] = []
         if how == "done" and self._prepared.checks:
-            judged = judge_all(self._prepared.checks, self, self._record)
+            judged = judge_all(self._prepared.checks, self, self._record.append)
             passed = [judgement.passed for judgement in judged]
             how = next((judgement.ends for judgement in judged if judgement.ends), how)
         code, reason = judge_outcome(
@@ -159,7 +130,7 @@ class Session:
         self._calls += 1
         call_id = f"h{self._calls}"
         shown = {key: TEXT_ELSEWHERE if key == "text" else value for key, value in arguments.items()}
-        self._record(CommandGiven(tool=tool, arguments=shown, call_id=call_id))
+        self._record.append(CommandGiven(tool=tool, arguments=shown, call_id=call_id))
         return self.submit(ToolCall(id=call_id, tool=tool, arguments=arguments, origin=Origin.HUMAN))
 
     def end_call(self, result: ToolResult) -> Outcome:
@@ -189,41 +160,45 @@ class Session:
     def begin(self) -> None:
         """Write the first line."""
         plan, prepared = self._prepared.plan, self._prepared
-        self._meta_file.write(self._meta)
-        self._record(
+        self._record.begin(
             SessionStarted(
                 goal=plan.goal,
                 origin=plan.origin.value,
                 version=__version__,
                 serial=self._address.serial,
                 is_virtual=self._address.is_virtual,
-                model=self._meta.model,
+                model=prepared.model.model if prepared.model is not None else "",
                 base_url=prepared.model.base_url if prepared.model is not None else "",
                 policy=prepared.policy.name,
                 policy_digest=prepared.policy.digest,
                 ask=plan.settings.ask,
                 approver=plan.approver.name,
                 tools=[name for name in prepared.registry.tools if name in prepared.allowed],
-                limits=self._budget.limits.as_dict(),
+                limits=prepared.limits.as_dict(),
                 checks=list(plan.checks),
             )
         )
         for note in prepared.notes:
-            self._record(Noted(text=note))
+            self._record.append(Noted(text=note))
 
     def build_road(self, driver: Driver) -> None:
         """Plug the concrete parts together. The order of the gates is part of the design."""
         plan, prepared = self._prepared.plan, self._prepared
         rules = prepared.policy.rules
         observer = Observer(
-            driver, self._clock, self._refs, record=self._record, keep=self._keep_dump, hide=self._redactor.add_secret
+            driver,
+            self._clock,
+            self._refs,
+            record=self._record.append,
+            keep=lambda data: self._record.keep(data, "xml"),
+            hide=self._record.hide,
         )
         approval = ApprovalGate(
             AskMode(plan.settings.ask),
             plan.approver,
-            is_guarded=lambda package: package is None or is_sensitive_app(package) or rules.names_app(package),
+            is_guarded=guards(rules),
             clock=self._clock,
-            record=self._record,
+            record=self._record.append,
             waited=self._budget.waited,
         )
         staleness = StalenessGate(observer, scene_of=lambda case: executor.scene_now(case))
@@ -242,11 +217,11 @@ class Session:
             approval=approval,
             budget=self._budget,
             desk=Desk(
-                record=self._record,
-                keep=self._keep_text,
-                hide=self._redactor.add_secret,
-                redact=self._redactor.text,
-                log=self._log,
+                record=self._record.append,
+                keep=lambda data: self._record.keep(data, "txt"),
+                hide=self._record.hide,
+                redact=self._record.redact,
+                log=self._record.log,
             ),
             clock=self._clock,
             stop=self._stop,
@@ -255,7 +230,7 @@ class Session:
 
     def connected(self, driver: Driver, ms: int) -> None:
         facts = driver.facts
-        self._record(
+        self._record.append(
             DeviceConnected(
                 serial=facts.serial, transport=_transport(facts.serial), model=facts.model, sdk=facts.sdk, ms=ms
             )
@@ -263,7 +238,7 @@ class Session:
 
     def fail(self, error: BaseException) -> None:
         """Write the last line of a session that an error ended, where it can still be written."""
-        if self._is_ended:
+        if self._record.is_ended:
             return
         with suppress(TranscriptError):
             self._end_by(error)
@@ -279,7 +254,7 @@ class Session:
     def close(self) -> None:
         """Keep the refs for the next command on this phone, and write the last line if nobody did."""
         save_refs(self._prepared.plan.home, self._address.serial, self._refs)
-        if not self._is_ended:
+        if not self._record.is_ended:
             self._end(Exit.INTERNAL, "the session was closed without an outcome")
 
     # -- inside
@@ -288,45 +263,25 @@ class Session:
         assert self._executor is not None, "open_session builds the road before it hands out a session"
         return self._executor
 
-    def _record(self, event: Event) -> None:
-        self._writer.append(event)
-        if self._progress.on_event is not None:
-            # What a person sees is what was recorded, secrets hidden.
-            self._progress.on_event(EVENTS.validate_python(self._redactor.fields(event)))
-
-    def _keep_dump(self, data: bytes) -> str:
-        return self._writer.artifacts.put(data, "xml")
-
-    def _keep_text(self, data: bytes) -> str:
-        return self._writer.artifacts.put(data, "txt")
-
-    def _log(self, text: str) -> None:
-        log = files.open_private(self.directory / LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        try:
-            files.write_all(log, f"{timestamp(self._clock)}\n{self._redactor.text(text)}\n".encode())
-        finally:
-            os.close(log)
-
     def _end(self, code: Exit, reason: str, *, summary: str = "") -> Outcome:
         budget = self._budget
         self.outcome = outcome = Outcome(
             exit=code,
             name=outcome_name(code),
-            reason=self._redactor.text(reason),
-            summary=self._redactor.text(summary),
+            reason=self._record.redact(reason),
+            summary=self._record.redact(summary),
             turns=budget.turns,
             actions=budget.actions,
             tokens=budget.tokens,
             usd=budget.usd if budget.tokens else None,
             seconds=round(budget.seconds, 3),
         )
-        self._is_ended = True
-        self._record(
+        self._record.end(
             SessionEnded(
                 outcome=outcome.name,
                 exit_code=int(code),
-                reason=reason,
-                summary=summary,
+                reason=outcome.reason,
+                summary=outcome.summary,
                 turns=outcome.turns,
                 actions=outcome.actions,
                 tokens=outcome.tokens,
@@ -334,19 +289,6 @@ class Session:
                 seconds=outcome.seconds,
             )
         )
-        self._meta = self._meta.model_copy(
-            update={
-                "ended": timestamp(self._clock),
-                "outcome": outcome.name,
-                "exit_code": int(code),
-                "turns": outcome.turns,
-                "actions": outcome.actions,
-                "tokens": outcome.tokens,
-                "usd": outcome.usd,
-                "is_running": False,
-            }
-        )
-        self._meta_file.write(self._meta)
         return outcome
 
 
@@ -371,8 +313,9 @@ def open_session(
     with ExitStack() as stack:
         session_id = new_session_id(clock)
         writer = stack.enter_context(TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor))
+        record = SessionRecord(writer, redactor=redactor, clock=clock, progress=progress)
         session = Session(
-            prepared, address, writer=writer, redactor=redactor, clock=clock, stop=stop, progress=progress
+            prepared, address, record=record, redactor=redactor, clock=clock, stop=stop, progress=progress
         )
         try:
             session.begin()

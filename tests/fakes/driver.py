@@ -6,6 +6,7 @@ says, and `set_text` shows the text in the dump as a phone does, so that the roa
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
@@ -13,7 +14,8 @@ from xml.sax.saxutils import quoteattr
 
 from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, DeviceTimeout
-from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground
+from droidpilot.core.images import Image
+from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
 
@@ -65,6 +67,16 @@ def dump(*roots: str, rotation: int = 0) -> bytes:
     return (_HEAD + f'<hierarchy rotation="{rotation}">' + "".join(roots) + "</hierarchy>").encode()
 
 
+def plain_picture(width: int, height: int, *, color: str = "#305070", is_secure: bool = False) -> Picture:
+    """Build a picture of one colour."""
+    import PIL.Image
+
+    out = io.BytesIO()
+    PIL.Image.new("RGB", (width, height), color).save(out, "JPEG")
+    image = Image(out.getvalue(), "image/jpeg", width, height)
+    return Picture(image, is_black=color in ("black", "#000000"), is_secure=is_secure)
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call that reached the driver: its name and arguments, deadline left out."""
@@ -80,6 +92,7 @@ class State:
     frames: list[bytes]
     package: str | None = "com.example"
     activity: str | None = "com.example.MainActivity"
+    picture: Picture | None = None  # None: a plain one of the display's size
 
 
 @dataclass(slots=True)
@@ -155,6 +168,10 @@ class FakeDriver:
     def display(self, deadline: Deadline) -> Display:
         self._read(Call("display"), deadline)
         return self.screen
+
+    def screenshot(self, deadline: Deadline) -> Picture:
+        self._read(Call("screenshot"), deadline)
+        return self.states[self.showing].picture or plain_picture(self.screen.width, self.screen.height)
 
     def apps(self, deadline: Deadline) -> tuple[App, ...]:
         self._read(Call("apps"), deadline)

@@ -11,7 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from droidpilot import __version__
-from droidpilot.cli import call, demo, devices, look, model_server, output, run, sessions, virtual
+from droidpilot.cli import (
+    call,
+    config_show,
+    demo,
+    devices,
+    look,
+    model_server,
+    output,
+    run,
+    sessions,
+    virtual,
+)
 from droidpilot.core.errors import DroidpilotError, Exit
 
 
@@ -56,6 +67,7 @@ app.command("call", short_help="Call one tool by hand.")(call.call)
 app.command("devices", short_help="List phones, and what to do about each.")(devices.devices)
 app.add_typer(sessions.app, name="session", short_help="List, show and verify recorded sessions.")
 app.add_typer(virtual.app, name="virtual", short_help="Start a virtual phone; ask it for its state.")
+app.add_typer(config_show.app, name="config", short_help="Show the settings in force, and where each comes from.")
 app.command("model-server", short_help="Serve a scripted model.")(model_server.model_server)
 
 

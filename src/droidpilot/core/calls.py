@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from droidpilot.core.images import Image
+
 
 class Origin(StrEnum):
     """Who asked for a call. It is recorded, and no gate is skipped for any of them."""
@@ -105,6 +107,7 @@ class ToolResult:
     text: str
     code: str = ""
     value: Any = None
+    image: Image | None = None  # what goes to a model behind the text; bytes that are written down as an artifact
     screen: int | None = None  # the look this result describes
     verdicts: tuple[Verdict, ...] = field(default=())
     ends: str = ""  # "", done, refused, budget, device, internal, stopped

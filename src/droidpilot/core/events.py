@@ -73,6 +73,8 @@ class ScreenObserved(Event):
     is_complete: bool = Field(description="whether the whole hierarchy was read")
     ms: int = Field(description="how long it took, settling included")
     artifact: str = Field(description="digest of the hierarchy as the phone gave it, empty where it was not kept")
+    width: int = Field(default=0, description="the display's width in px as turned now, 0 where it was not recorded")
+    height: int = Field(default=0, description="its height")
 
 
 class CommandGiven(Event):
@@ -256,6 +258,7 @@ class ToolReturned(Event):
     code: str = Field(description="stable reason code, empty where ok")
     text: str = Field(description="what the asker was told, shortened")
     artifact: str = Field(description="digest of the full answer where the text was shortened, else empty")
+    picture: str = Field(default="", description="digest of the picture the answer came with, empty where none")
     screen: int | None = Field(description="the look the answer describes")
     ms: int = Field(description="from submission to answer, waiting for a person included")
     ends: str = Field(description="how the session must end because of it, empty where it goes on")

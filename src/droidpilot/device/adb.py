@@ -180,6 +180,25 @@ class PhoneLink:
             )
         return ShellAnswer(int(code), text)
 
+    def output(self, argv: Sequence[str], deadline: Deadline, *, most_bytes: int) -> bytes:
+        """Run one reading command and return every byte that it printed, as it came.
+
+        There is no exit code, and nothing says that the line did not drop: what comes must prove itself.
+        """
+        sock = self._open(f"exec:{shlex.join(argv)}", deadline)
+        output = bytearray()
+        try:
+            with translated(f"running {argv[0]} on {self.serial}"):
+                while chunk := sock.recv(_READ_BYTES):
+                    output += chunk
+                    if len(output) > most_bytes:
+                        raise DeviceRefused(
+                            f"{argv[0]} on {self.serial} printed more than {most_bytes} bytes", code="too_much_output"
+                        )
+        finally:
+            sock.hang_up()
+        return bytes(output)
+
     @property
     def has_streams(self) -> bool:
         """Whether uiautomator2 started something on the phone that lives as long as its stream."""

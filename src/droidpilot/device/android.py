@@ -6,6 +6,8 @@ command, and nothing in this file repeats it. It knows no ref, no rule and no tr
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,9 +15,9 @@ from typing import Any, TypeVar
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import readings, rpc
+from droidpilot.device import pictures, readings, rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
-from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground
+from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.device.inphone import PhoneServer
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
@@ -39,6 +41,11 @@ _LINK_TROUBLE = frozenset({"device_lost", "offline", "not_found_by_adb", "no_adb
 _ODD_ANSWERS = frozenset(
     {"phone_error", "garbled", "dump_failed", "unreadable", "empty", "never_idle", "null_root", "illegal_character"}
 )
+
+#: Scale and JPEG quality that the in-phone server is asked for: the screen's own pixels, hardly any loss.
+_WHOLE_PICTURE = (1.0, 90)
+#: Answers of the in-phone server after which `screencap` is tried: it is too old for pictures, or took none.
+_NO_PICTURE = frozenset({"bad_call", "phone_error", "garbled"})
 
 _LAUNCHER_QUERY = ("-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER")
 _LAUNCH = ("am", "start", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER")
@@ -104,6 +111,11 @@ class AndroidDriver:
             return Display(width, height, rotation % 4)
 
         return self._read(attempt, deadline)
+
+    def screenshot(self, deadline: Deadline) -> Picture:
+        data = self._read(lambda: self._capture(deadline), deadline)
+        image, is_black = pictures.read_picture(data)
+        return Picture(image, is_black=is_black, is_secure=self.foreground(deadline).is_secure)
 
     def apps(self, deadline: Deadline) -> tuple[App, ...]:
         return readings.apps(self._shell("cmd", "package", "query-activities", *_LAUNCHER_QUERY, deadline=deadline))
@@ -187,6 +199,21 @@ class AndroidDriver:
         self._server.stop()
 
     # inside
+
+    def _capture(self, deadline: Deadline) -> bytes:
+        """Return a picture from the in-phone server, else from `screencap`, which every phone has."""
+        try:
+            answer = self._post("takeScreenshot", _WHOLE_PICTURE, deadline)
+            if isinstance(answer, str) and answer:
+                return base64.b64decode(answer)
+        except binascii.Error:
+            pass
+        except DeviceRefused as error:
+            if error.code not in _NO_PICTURE:
+                raise
+        self._alive()
+        printed = self._link.output(("screencap", "-p"), deadline, most_bytes=pictures.MAX_PICTURE_BYTES)
+        return pictures.without_chatter(printed)
 
     def _alive(self) -> None:
         if self._is_closed:

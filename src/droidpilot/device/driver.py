@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from droidpilot.core.clock import Deadline
+from droidpilot.core.images import Image
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
 
@@ -42,6 +43,20 @@ class Foreground:
 
     package: str | None
     activity: str | None
+    is_secure: bool = False  # the window forbids pictures of itself (FLAG_SECURE)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The screen's pixels as the phone gives them.
+
+    A window that forbids pictures of itself comes out black (`is_secure`); so does a screen that is off. A capture that
+    failed is neither: it is an error.
+    """
+
+    image: Image
+    is_black: bool  # nothing can be seen on it
+    is_secure: bool  # the window in focus forbids pictures of itself: the pixels say nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +105,14 @@ class Driver(Protocol):
     def foreground(self, deadline: Deadline) -> Foreground: ...
 
     def display(self, deadline: Deadline) -> Display: ...
+
+    def screenshot(self, deadline: Deadline) -> Picture:
+        """Take a picture of the screen.
+
+        Raises:
+            DeviceRefused: code `capture_failed`: the phone gave no picture.
+        """
+        ...
 
     def apps(self, deadline: Deadline) -> tuple[App, ...]:
         """Return the launchable apps, sorted by label."""

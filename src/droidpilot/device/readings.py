@@ -6,6 +6,7 @@ Pure and tolerant; what cannot be read is None or empty, never a guess.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from droidpilot.core.errors import ScreenUnreadable
@@ -20,6 +21,8 @@ _COMPONENT = re.compile(rf"({PACKAGE.pattern})/(\.?[A-Za-z_$][A-Za-z0-9_.$]*)")
 _FOCUS = re.compile(r"^[ \t]*mCurrentFocus=(.*)$", re.MULTILINE)
 _FOCUSED_APP = re.compile(r"^[ \t]*mFocusedApp=(.*)$", re.MULTILINE)
 _WINDOW = re.compile(r"Window\{([0-9a-f]+) (?:u\d+ )?([^}]*)\}")
+_FLAGS = re.compile(r"(?<![a-z])fl=(?:#([0-9a-f]{1,16})|([A-Z][A-Z_ ]*))")
+_FLAG_SECURE = 0x2000  # Source: WindowManager.LayoutParams
 _PROPERTY = re.compile(r"^\[([^\]]+)\]: \[(.*)\]$", re.MULTILINE)
 _LABEL = re.compile(r"nonLocalizedLabel=(.*?)(?: icon=0x[0-9a-f]+| banner=0x[0-9a-f]+|$)")
 #: Last parts of package names that say nothing about the app.
@@ -63,8 +66,12 @@ def foreground(text: str) -> Foreground:
     window = _WINDOW.search(focus)
     if window is None:
         return focused_app or Foreground(None, None)
-    titled = _component(window[2])
-    owner = _owner(text, window[1])
+    block = _block(text, window[1])
+    found = _in_front(_component(window[2]), focused_app, _owner(block))
+    return replace(found, is_secure=_is_secure(block))
+
+
+def _in_front(titled: Foreground | None, focused_app: Foreground | None, owner: str | None) -> Foreground:
     if owner is not None:
         candidates = (titled, focused_app)
         return next((one for one in candidates if one is not None and one.package == owner), Foreground(owner, None))
@@ -87,13 +94,29 @@ def _component(text: str) -> Foreground | None:
     return Foreground(package, package + activity if activity.startswith(".") else activity)
 
 
-def _owner(text: str, window: str) -> str | None:
-    """Find the package of the window with this hash in its own block of the dump."""
+def _block(text: str, window: str) -> str:
+    """Find the block of the dump that tells about the window with this hash; empty where there is none."""
     block = re.search(
         rf"^[ \t]*Window #\d+ Window\{{{window} .*?(?=^[ \t]*Window #\d+ |\Z)", text, re.MULTILINE | re.DOTALL
     )
-    found = re.search(rf"\bpackage=({PACKAGE.pattern})(?:\s|$)", block[0]) if block else None
+    return block[0] if block else ""
+
+
+def _owner(block: str) -> str | None:
+    """Find the package that owns the window of this block."""
+    found = re.search(rf"\bpackage=({PACKAGE.pattern})(?:\s|$)", block)
     return found[1] if found else None
+
+
+def _is_secure(block: str) -> bool:
+    """Tell whether the window of this block forbids pictures of itself.
+
+    Source: LayoutParams.toString, flag names since Android 9 (`fl=LAYOUT_IN_SCREEN SECURE`), a number before.
+    """
+    found = _FLAGS.search(block)
+    if found is None:
+        return False
+    return bool(int(found[1], 16) & _FLAG_SECURE) if found[1] else "SECURE" in found[2].split()
 
 
 def launcher_entries(text: str) -> dict[str, str]:

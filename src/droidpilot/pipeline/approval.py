@@ -15,7 +15,9 @@ from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.events import ApprovalAnswered, ApprovalAsked, Event
 from droidpilot.core.text import shorten
 from droidpilot.pipeline.case import APPROVED, Case, same_call_key
+from droidpilot.policy.lexicon import is_sensitive_app
 from droidpilot.policy.risk import is_always_asked
+from droidpilot.policy.rules import RuleSet
 
 #: Seconds until no answer means no (T09), and the same for a strong confirm.
 CONFIRM_EXPIRES_S = 180.0
@@ -71,6 +73,15 @@ class NoApprover:
 
     def ask(self, request: ApprovalRequest) -> ApprovalReply:
         return ApprovalReply(request.prompt_id, "nobody")
+
+
+def guards(rules: RuleSet) -> Callable[[str | None], bool]:
+    """Return the test for guarded apps: unknown, for money or passwords, or named by a line that asks or denies."""
+
+    def is_guarded(package: str | None) -> bool:
+        return package is None or is_sensitive_app(package) or rules.names_app(package)
+
+    return is_guarded
 
 
 class ApprovalGate:

@@ -136,6 +136,8 @@ class Observer:
                 is_complete=screen.health.is_complete,
                 ms=round((self._clock.monotonic() - started) * 1000),
                 artifact=self._keep(dump.data),
+                width=screen.width,
+                height=screen.height,
             )
         )
         return screen

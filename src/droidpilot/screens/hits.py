@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter
 
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 from droidpilot.screens.labels import clean, raw_label
 from droidpilot.screens.screen import MIN_SIDE, display_of
 
-_GRID = 16  # cells a side
+_BANDS = 32  # across the height of the display
 _MAX_CELLS = 20_000
 _SAMPLES = 24  # points a side where there are too many cells to look at each
 
@@ -25,19 +26,21 @@ class Layout:
     def __init__(self, hierarchy: Hierarchy, display: Bounds | None = None) -> None:
         self.hierarchy = hierarchy
         self.display = display_of(hierarchy) if display is None else display
-        self._width = max(1, self.display.right)
         self._height = max(1, self.display.bottom)
         self.windows = window_order(hierarchy)  # topmost first
         self._areas = _areas(hierarchy, self.display)
         self._ranks = _paint_ranks(hierarchy, self.windows)
         self._roots = [root for root in hierarchy.roots() if self.is_touchable(root)]
-        self._cells: dict[
-            tuple[int, int], list[Node]
-        ] = {}  # what takes taps, by the cell of a coarse grid, topmost first
-        for node in sorted(hierarchy.nodes, key=lambda node: -self._ranks[node.index]):
-            if node.is_tappable and self.is_touchable(node):
-                for cell in self._cells_of(self._areas[node.index]):
-                    self._cells.setdefault(cell, []).append(node)
+        # what takes taps, by bands of the display, topmost first
+        self._bands: list[list[tuple[int, Node, Bounds]]] = [[] for _ in range(_BANDS)]
+        takers = [
+            (self._ranks[node.index], node, self._areas[node.index])
+            for node in hierarchy.nodes
+            if node.is_tappable and self.is_touchable(node)
+        ]
+        for taker in sorted(takers, key=itemgetter(0), reverse=True):
+            for band in self._bands_of(taker[2]):
+                self._bands[band].append(taker)
 
     def area(self, node: Node) -> Bounds:
         """Return the part of `node` that can be touched if nothing lies over it; possibly empty."""
@@ -60,9 +63,11 @@ class Layout:
         """Return what would take some tap meant for `node`: usable nodes and windows painted over it."""
         area, rank = self.area(node), self._ranks[node.index]
         above: dict[int, Node] = {}
-        for cell in self._cells_of(area):
-            for other in self._cells.get(cell, ()):
-                if self._ranks[other.index] > rank and not self.area(other).clip(area).is_empty:
+        for band in self._bands_of(area):
+            for other_rank, other, other_area in self._bands[band]:
+                if other_rank <= rank:
+                    break
+                if not other_area.clip(area).is_empty:
                     above[other.index] = other
         return [*above.values(), *self._windows_over(node)]
 
@@ -70,22 +75,25 @@ class Layout:
         """Return the topmost node that would take a tap meant for `node` at one point, None where none would."""
         rank = self._ranks[node.index]
         over = [root for root in self._windows_over(node) if self.area(root).contains(x, y)]
-        for other in self._cells.get((x * _GRID // self._width, y * _GRID // self._height), ()):
-            if self._ranks[other.index] <= rank:
+        for other_rank, other, other_area in self._bands[self._band(y)]:
+            if other_rank <= rank:
                 break
-            if self.area(other).contains(x, y):
+            if other_area.contains(x, y):
                 over.append(other)
                 break
         return max(over, key=self.rank, default=None)
 
     def _windows_over(self, node: Node) -> list[Node]:
+        if len(self._roots) == 1:
+            return []
         rank = self._ranks[node.index]
         return [root for root in self._roots if root.window != node.window and self._ranks[root.index] > rank]
 
-    def _cells_of(self, area: Bounds) -> list[tuple[int, int]]:
-        columns = range(area.left * _GRID // self._width, (area.right - 1) * _GRID // self._width + 1)
-        rows = range(area.top * _GRID // self._height, (area.bottom - 1) * _GRID // self._height + 1)
-        return [(column, row) for row in rows for column in columns]
+    def _bands_of(self, area: Bounds) -> range:
+        return range(self._band(area.top), self._band(area.bottom - 1) + 1)
+
+    def _band(self, y: int) -> int:
+        return min(_BANDS - 1, max(0, y * _BANDS // self._height))
 
 
 @lru_cache(maxsize=8)
@@ -218,9 +226,13 @@ def _areas(hierarchy: Hierarchy, display: Bounds) -> list[Bounds]:
     clips: list[Bounds] = []
     for node in hierarchy.nodes:
         clip = clips[node.parent] if node.parent >= 0 else display
-        area = node.bounds.clip(clip)
+        area = bounds = node.bounds
+        # almost every node lies inside its parent: no new value is needed
+        is_inside = clip.left <= bounds.left and bounds.right <= clip.right
+        if not (is_inside and clip.top <= bounds.top and bounds.bottom <= clip.bottom):
+            area = bounds.clip(clip)
         areas.append(area)
-        clips.append(clip if node.bounds.is_empty else area)
+        clips.append(clip if bounds.is_empty else area)
     return areas
 
 

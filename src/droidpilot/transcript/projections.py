@@ -66,6 +66,7 @@ class CallView:
     code: str = ""
     text: str = ""  # what the asker was told
     artifact: str = ""
+    picture: str = ""  # digest of the picture that the answer came with
     ms: int | None = None
 
     @property
@@ -203,6 +204,7 @@ def _returned(views: dict[str, CallView], seq: int, event: ToolReturned) -> None
         code=event.code,
         text=event.text,
         artifact=event.artifact,
+        picture=event.picture,
         ms=event.ms,
     )
 
