@@ -10,7 +10,8 @@ from droidpilot.checks.postcondition import Check, parse_check
 from droidpilot.core.calls import Origin
 from droidpilot.core.config import Settings
 from droidpilot.core.errors import ConfigError
-from droidpilot.model.provider import ModelSettings, http_warning, is_cost_reported, key_for
+from droidpilot.core.images import ImageLimits
+from droidpilot.model.provider import ModelSettings, http_warning, image_limits, is_cost_reported, key_for
 from droidpilot.model.usage import Prices
 from droidpilot.pipeline.approval import Approver, NoApprover
 from droidpilot.pipeline.budget import Limits
@@ -57,6 +58,7 @@ class Prepared:
     checks: tuple[Check, ...]
     limits: Limits
     model: ModelSettings | None
+    images: ImageLimits  # how large a picture is that goes to the model
     notes: tuple[str, ...]
 
 
@@ -75,11 +77,16 @@ def prepare(plan: SessionPlan) -> Prepared:
         tools=registry.names,
     )
     model = _model_settings(plan) if plan.origin is Origin.MODEL else None
-    warning = http_warning(model.base_url) if model is not None else None
+    warnings = [http_warning(model.base_url)] if model is not None else []
+    allowed = registry.names if plan.tools is None else plan.tools & registry.names
+    images = image_limits(model.model, model.base_url) if model is not None else ImageLimits()
+    if model is not None and images is None:
+        allowed -= {"screenshot"}
+        warnings.append(f"{model.model} reads no images: there is no screenshot in this session")
     return Prepared(
         plan=plan,
         registry=registry,
-        allowed=registry.names if plan.tools is None else plan.tools & registry.names,
+        allowed=allowed,
         policy=policy,
         checks=tuple(parse_check(expression) for expression in plan.checks),
         limits=Limits(
@@ -90,7 +97,8 @@ def prepare(plan: SessionPlan) -> Prepared:
             seconds=plan.settings.max_seconds,
         ),
         model=model,
-        notes=(warning,) if warning else (),
+        images=images or ImageLimits(),
+        notes=tuple(warning for warning in warnings if warning),
     )
 
 

@@ -36,12 +36,14 @@ from droidpilot.model.client import Model
 from droidpilot.model.openai_chat import OpenAIChat
 from droidpilot.pipeline.approval import ApprovalGate, AskMode, guards
 from droidpilot.pipeline.budget import Budget
-from droidpilot.pipeline.executor import Desk, Executor
+from droidpilot.pipeline.executor import Executor
 from droidpilot.pipeline.gates import CapabilityGate, RulesGate, StalenessGate
 from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.outcome import Outcome, judge_outcome, outcome_name
+from droidpilot.pipeline.pictures import Pictures
+from droidpilot.pipeline.records import Desk
 from droidpilot.pipeline.ref_store import load_refs, save_refs
-from droidpilot.pipeline.telling import Teller
+from droidpilot.pipeline.telling import Teller, screen_limit_bytes
 from droidpilot.plan import PhoneAddress, Prepared
 from droidpilot.transcript.record import SessionRecord
 from droidpilot.transcript.redaction import RedactedStream, Redactor
@@ -206,7 +208,13 @@ class Session:
             registry=prepared.registry,
             driver=driver,
             observer=observer,
-            teller=Teller(observer, rules),
+            pictures=Pictures(driver, observer, self._clock, self._stop, prepared.images),
+            teller=Teller(
+                observer,
+                rules,
+                # A person's terminal has no window that a screen could fill.
+                limit_bytes=screen_limit_bytes(plan.settings.context_tokens) if prepared.model is not None else None,
+            ),
             gates=(
                 CapabilityGate(prepared.registry, prepared.allowed),
                 RulesGate(rules),
@@ -219,6 +227,7 @@ class Session:
             desk=Desk(
                 record=self._record.append,
                 keep=lambda data: self._record.keep(data, "txt"),
+                keep_picture=lambda data: self._record.keep(data, "jpg"),
                 hide=self._record.hide,
                 redact=self._record.redact,
                 log=self._record.log,

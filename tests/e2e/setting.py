@@ -45,7 +45,7 @@ def virtual_setting(folder: Path, *, transition_ms: int = 0, seed: int = 0) -> I
 def find(label: str, screen_text: str) -> int:
     """Return the ref of the line that shows `label`."""
     for line in screen_text.splitlines():
-        number, _, rest = line.removeprefix("+ ").removeprefix("~ ").partition(" ")
+        number, _, rest = line.removeprefix("+").removeprefix("~").partition(" ")
         if number.isdigit() and rest.startswith(label):
             return int(number)
     raise AssertionError(f"no {label!r} in:\n{screen_text}")

@@ -142,12 +142,12 @@ def network(body: dict[str, Any]) -> Step:
     """Tap the first secured network of the list."""
     text = newest_screen(body)
     line = next(line for line in text.splitlines() if "Secured" in line or "secured" in line)
-    return step(do("tap", ref=int(line.removeprefix("+ ").split(" ")[0])))
+    return step(do("tap", ref=int(line.removeprefix("+").split(" ")[0])))
 
 
 def password_typed(body: dict[str, Any]) -> Step:
     line = next(line for line in newest_screen(body).splitlines() if "password" in line and "edit" in line)
-    return step(do("type_text", ref=int(line.removeprefix("+ ").split(" ")[0]), text=PASSWORD))
+    return step(do("type_text", ref=int(line.removeprefix("+").split(" ")[0]), text=PASSWORD))
 
 
 def newest_screen(body: dict[str, Any]) -> str:

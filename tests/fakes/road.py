@@ -9,13 +9,16 @@ from typing import Any
 from droidpilot.core.calls import Origin, ToolCall, ToolResult
 from droidpilot.core.clock import ManualClock
 from droidpilot.core.events import Event, ToolCalled, ToolReturned
+from droidpilot.core.images import ImageLimits
 from droidpilot.core.stop import Stop
 from droidpilot.pipeline.approval import ApprovalGate, ApprovalReply, ApprovalRequest, Approver, AskMode, NoApprover
 from droidpilot.pipeline.budget import Budget, Limits
 from droidpilot.pipeline.case import Gate
-from droidpilot.pipeline.executor import Desk, Executor
+from droidpilot.pipeline.executor import Executor
 from droidpilot.pipeline.gates import CapabilityGate, RulesGate, StalenessGate
 from droidpilot.pipeline.observer import Observer
+from droidpilot.pipeline.pictures import Pictures
+from droidpilot.pipeline.records import Desk
 from droidpilot.pipeline.telling import Teller
 from droidpilot.policy.grammar import parse_rules
 from droidpilot.policy.rules import RuleSet
@@ -191,11 +194,19 @@ def make_road(
         registry=registry,
         driver=driver,
         observer=observer,
+        pictures=Pictures(driver, observer, clock, stop, ImageLimits()),
         teller=Teller(observer, rule_set),
         gates=gates,
         approval=approval,
         budget=budget,
-        desk=Desk(record=write, keep=keep, hide=secrets.append, redact=lambda text: text, log=log.append),
+        desk=Desk(
+            record=write,
+            keep=keep,
+            keep_picture=keep,
+            hide=secrets.append,
+            redact=lambda text: text,
+            log=log.append,
+        ),
         clock=clock,
         stop=stop,
     )

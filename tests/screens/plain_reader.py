@@ -10,6 +10,8 @@ import xml.etree.ElementTree as ET
 
 Rect = tuple[int, int, int, int]
 _USABLE = ("clickable", "long-clickable", "checkable", "scrollable")
+_BREAKS = re.compile(r"[\s,;:•·|]+")
+_UNSEEN = re.compile("[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _NUMBERS = re.compile(r"-?\d+")
 
 
@@ -74,6 +76,57 @@ def strings(tops: list[ET.Element]) -> set[str]:
                 texts.append(element.get("text", ""))
             found.update(text for text in texts if text.strip())
     return found
+
+
+def told_strings(tops: list[ET.Element]) -> list[str]:
+    """Return the visible strings in document order, as a reader would list them with nothing said twice.
+
+    Left out is what an ancestor's string says already, and what the strings below it say together; a string that stands
+    on several nodes is listed as often.
+    """
+    screen = screen_rect(tops)
+    found: list[str] = []
+    waiting: list[tuple[ET.Element, tuple[str, ...], int]] = [(top, (), -1) for top in reversed(tops)]
+    while waiting:
+        element, above, place = waiting.pop()
+        if place >= 0:  # all below it has been read
+            if _says(" ".join(found[place + 1 :]), found[place]):
+                del found[place]
+            continue
+        if _is_keyboard(element):
+            continue
+        own = _own(element) if _is_seen(element, screen) else ""
+        if own and not any(_says(one, own) for one in above):
+            waiting.append((element, (), len(found)))
+            found.append(own)
+            above = (*above, own)
+        waiting.extend((child, above, -1) for child in reversed(list(element)))
+    return found
+
+
+def _own(element: ET.Element) -> str:
+    text = "" if element.get("password") == "true" else squeezed(element.get("text", ""))
+    desc = squeezed(element.get("content-desc", ""))
+    if text and desc:
+        return desc if text in desc else text if desc in text else f"{text} {desc}"
+    return text or desc
+
+
+def squeezed(text: str) -> str:
+    """Return `text` without what cannot be seen, white space as one space."""
+    return " ".join(_UNSEEN.sub("", text).split())
+
+
+def _says(whole: str, part: str) -> bool:
+    words = set(filter(None, _BREAKS.split(part)))
+    return part in whole or (bool(words) and words <= set(_BREAKS.split(whole)))
+
+
+def _is_seen(element: ET.Element, screen: Rect) -> bool:
+    if _is_hidden(element) or not element.get("bounds"):
+        return False
+    left, top, right, bottom = _clip(rect(element), screen)
+    return right - left >= 2 and bottom - top >= 2
 
 
 def _is_hidden(element: ET.Element) -> bool:

@@ -29,7 +29,13 @@ def run(*lines: str, hand: Hand | None = None) -> tuple[str, int]:
     async def main() -> int:
         caller = services.server.caller
         context = Context(
-            hand.phone, services.touch, services.server, caller.pause, asyncio.Event().wait, asyncio.Lock()
+            hand.phone,
+            services.touch,
+            services.server,
+            caller.pause,
+            asyncio.Event().wait,
+            caller.camera,
+            asyncio.Lock(),
         )
         shell = Shell(context, COMMANDS, emit)
         for line in lines:
@@ -80,7 +86,6 @@ def run(*lines: str, hand: Hand | None = None) -> tuple[str, int]:
         ("ime list -s -a", "com.android.inputmethod.latin/.LatinIME\ncom.github.uiautomator/.AdbKeyboard\n", 0),
         ("ime list -s", "com.android.inputmethod.latin/.LatinIME\n", 0),
         ("am force-stop com.nothing", "", 0),
-        ("screencap -p", "screencap: this phone has no pixels yet; use the UI hierarchy\n", 1),
         ("input tap 1", "Error: Invalid arguments for command: tap 1\n", 255),
         ("input keyevent NOPE", "Error: Unknown keycode: NOPE\n", 255),
         ("pm list packages -3 | wc", "300\n", 0),

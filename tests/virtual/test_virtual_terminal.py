@@ -37,7 +37,13 @@ def typed(*pieces: bytes) -> tuple[str, int]:
 
         caller = services.server.caller
         context = Context(
-            services.phone, services.touch, services.server, caller.pause, asyncio.Event().wait, caller.turn
+            services.phone,
+            services.touch,
+            services.server,
+            caller.pause,
+            asyncio.Event().wait,
+            caller.camera,
+            caller.turn,
         )
         shell = Shell(context, COMMANDS, emit)
         await Terminal(shell, read, write).serve()

@@ -16,6 +16,7 @@ from droidpilot.core.calls import Answer, Dispatch, Origin, Status, ToolCall, To
 from droidpilot.core.clock import Clock
 from droidpilot.core.errors import Interrupted, ModelError
 from droidpilot.core.events import TEXT_ELSEWHERE, AskedFor, Event, ModelAsked, ModelFailed, ModelReplied, Nudged
+from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import one_line, shorten
 from droidpilot.model.client import Model, ModelReply, ModelRequest, ReplyCall
@@ -151,6 +152,7 @@ class Loop:
     def _submit_all(self, talk: Conversation, reply: ModelReply) -> Ending | None:
         """Submit the calls in order; after one that is not ok the rest are skipped, for they built on it."""
         answers: list[tuple[str, str]] = []
+        images: list[Image] = []
         ending: Ending | None = None
         is_skipping = False
         for number, asked in enumerate(reply.calls, start=1):
@@ -170,9 +172,12 @@ class Loop:
             )
             result = self._dispatch.submit(call)
             answers.append((asked.id, result.text))
+            if result.image is not None:
+                images.append(result.image)
             is_skipping = result.status is not Status.OK
             ending = self._ended_by(call, result, has_changed=self._shown_screen() != seen)
         talk.add_reply(reply, answers)
+        talk.add_images(images)
         return ending
 
     def _ended_by(self, call: ToolCall, result: ToolResult, *, has_changed: bool) -> Ending | None:

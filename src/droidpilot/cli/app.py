@@ -16,9 +16,11 @@ from droidpilot.cli import (
     config_show,
     demo,
     devices,
+    doctor,
     look,
     model_server,
     output,
+    policy,
     run,
     sessions,
     virtual,
@@ -67,7 +69,9 @@ app.command("call", short_help="Call one tool by hand.")(call.call)
 app.command("devices", short_help="List phones, and what to do about each.")(devices.devices)
 app.add_typer(sessions.app, name="session", short_help="List, show and verify recorded sessions.")
 app.add_typer(virtual.app, name="virtual", short_help="Start a virtual phone; ask it for its state.")
+app.command("doctor", short_help="Check that everything a session needs is there.")(doctor.doctor)
 app.add_typer(config_show.app, name="config", short_help="Show the settings in force, and where each comes from.")
+app.add_typer(policy.app, name="policy", short_help="List, check and explain rules.")
 app.command("model-server", short_help="Serve a scripted model.")(model_server.model_server)
 
 

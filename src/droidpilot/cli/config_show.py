@@ -85,7 +85,9 @@ def _as_json(loaded: Loaded, are_set: dict[str, bool], files: dict[str, Path]) -
         "settings": {key: {"value": value, "origin": loaded.origins[key]} for key, value in _values(loaded).items()},
         "rules": list(loaded.rules),
         "keys": are_set,
-        "files": {name.replace(" ", "_"): {"path": str(path), "exists": _is_there(path)} for name, path in files.items()},
+        "files": {
+            name.replace(" ", "_"): {"path": str(path), "exists": _is_there(path)} for name, path in files.items()
+        },
         "notes": list(loaded.notes),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,11 +15,19 @@ Dump = Annotated[
     typer.Option("--dump", metavar="FILE", help="Show a saved UI hierarchy instead of a phone; - reads it from stdin."),
 ]
 
+ImageFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--image", metavar="FILE", help="Also write the screen's picture (.png, .jpg) with the refs drawn on."
+    ),
+]
+
 
 def look(
     device: options.Device = None,
     policy: options.Policy = None,
     dump: Dump = None,
+    image: ImageFile = None,
     json: options.Json = False,
 ) -> Exit:
     """Look at the phone once: one line per thing to use (beginning with its ref) or to read (beginning with -).
@@ -26,12 +35,15 @@ def look(
     A dump that cannot be read is exit 2; with --json its `error.code` says why: no_file, is_folder, not_readable,
     too_big, empty, no_xml, no_hierarchy, cut, error_text, never_idle, null_root or illegal_character.
 
-    Examples: droidpilot look --device virtual --json; droidpilot look --dump screen.xml
+    Examples: droidpilot look --device virtual --json; droidpilot look --dump screen.xml;
+    droidpilot look --image screen.png
     """
     if dump is not None:
-        if device is not None or policy is not None:
-            raise UsageError("--dump shows a file, not a phone", hint="leave out --device and --policy")
+        if device is not None or policy is not None or image is not None:
+            raise UsageError("--dump shows a file, not a phone", hint="leave out --device, --policy and --image")
         return _show_dump(dump, as_json=json)
+    if image is not None:
+        return _draw(image, {"device": device, "policy": policy}, as_json=json)
     from droidpilot.cli.by_hand import one_call
     from droidpilot.cli.starting import start
     from droidpilot.core.calls import Status
@@ -47,6 +59,27 @@ def look(
     else:
         output.result(done.result.text)
     return done.exit
+
+
+def _draw(path: Path, flags: dict[str, str | None], *, as_json: bool) -> Exit:
+    """Look and draw; the text is told as without a picture."""
+    from droidpilot.cli.look_image import check_image, look_and_draw
+    from droidpilot.cli.starting import start
+    from droidpilot.screens.render import screen_json
+
+    check_image(path)
+    drawn = look_and_draw(start(flags), path)
+    if drawn.screen is None:
+        output.note(drawn.text, style="bad")
+        return drawn.exit
+    if as_json:
+        output.result_json(screen_json(drawn.screen) | {"image": str(path)})
+    else:
+        output.result(drawn.text)
+        output.note(f"picture: {path}", style="dim")
+    if not drawn.is_matching:
+        output.note("the screen changed while the picture was taken, so boxes may be off or left out", style="bad")
+    return drawn.exit
 
 
 def _show_dump(name: str, *, as_json: bool) -> Exit:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from droidpilot.cli.output import Style
-from droidpilot.core.text import plural
-from droidpilot.transcript.projections import CallState, Totals, calls
+from droidpilot.core.text import one_line, plural
+from droidpilot.transcript.artifacts import is_digest
+from droidpilot.transcript.projections import CallState, CallView, Totals, calls
 from droidpilot.transcript.reader import RawEvent, Transcript
 from droidpilot.transcript.session_view import Entry, session_view
 from droidpilot.transcript.verify import Verification
@@ -21,7 +23,11 @@ _GOOD = frozenset({"ok", "done", "passed", "yes"})
 _STATE_WORDS = {"not_sent": "not sent", "not_done": "found not to have happened", "done": "found to have happened"}
 
 
-def as_lines(transcript: Transcript, verification: Verification) -> Iterator[tuple[str, Style]]:
+#: Says where an artifact lies, None where it is gone.
+PathOf = Callable[[str], Path | None]
+
+
+def as_lines(transcript: Transcript, verification: Verification, path_of: PathOf) -> Iterator[tuple[str, Style]]:
     """Return the lines of `session show`, each with its style; the last one says whether the chain holds."""
     view = session_view(transcript.lines)
     width = max((len(name) for name, _ in view.header), default=0)
@@ -32,6 +38,7 @@ def as_lines(transcript: Transcript, verification: Verification) -> Iterator[tup
         if entry.word not in _QUIET_WORDS:
             yield _entry_line(entry), _style(entry.state)
     yield "", "plain"
+    yield from _picture_lines(transcript, path_of)
     yield f"outcome: {view.outcome}; {_totals(view.totals)}", "bold"
     if view.totals.unknown:
         yield (
@@ -41,7 +48,7 @@ def as_lines(transcript: Transcript, verification: Verification) -> Iterator[tup
     yield verification_line(verification), "good" if verification.ok else "bad"
 
 
-def as_json(transcript: Transcript, verification: Verification) -> dict[str, Any]:
+def as_json(transcript: Transcript, verification: Verification, path_of: PathOf) -> dict[str, Any]:
     """Return everything that `session show --json` prints: the view, every call, and the verification."""
     view = session_view(transcript.lines)
     return {
@@ -51,9 +58,18 @@ def as_json(transcript: Transcript, verification: Verification) -> dict[str, Any
         "totals": {**asdict(view.totals), "tokens": view.totals.tokens},
         "entries": [asdict(entry) for entry in view.entries],
         "calls": [_call_json(call) for call in map(asdict, calls(transcript.lines))],
+        "pictures": [
+            {"call_id": call.call_id, "path": None if path is None else str(path)}
+            for call, path in _pictures(transcript, path_of)
+        ],
         "unread_lines": sum(isinstance(line.event, RawEvent) for line in transcript.lines),
         "verification": verification_json(verification),
     }
+
+
+def picture_paths(transcript: Transcript, path_of: PathOf) -> list[Path]:
+    """Return where the pictures of a session lie, in order, each once; those that are gone are left out."""
+    return list(dict.fromkeys(path for _, path in _pictures(transcript, path_of) if path is not None))
 
 
 def verification_line(verification: Verification) -> str:
@@ -79,6 +95,15 @@ def verification_json(verification: Verification) -> dict[str, Any]:
         "is_head_behind": verification.is_head_behind,
         "notes": list(verification.notes),
     }
+
+
+def _pictures(transcript: Transcript, path_of: PathOf) -> list[tuple[CallView, Path | None]]:
+    return [(call, path_of(call.picture)) for call in calls(transcript.lines) if is_digest(call.picture)]
+
+
+def _picture_lines(transcript: Transcript, path_of: PathOf) -> Iterator[tuple[str, Style]]:
+    for call, path in _pictures(transcript, path_of):
+        yield f"picture of {one_line(call.call_id)}: {path if path is not None else 'it is gone'}", "plain"
 
 
 def _call_json(call: dict[str, Any]) -> dict[str, Any]:

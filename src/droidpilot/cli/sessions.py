@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from droidpilot.cli import options, output
-from droidpilot.core.errors import Exit
+from droidpilot.core.errors import Exit, UsageError
 
 if TYPE_CHECKING:
+    from droidpilot.transcript.artifacts import ArtifactStore
+    from droidpilot.transcript.reader import Transcript
     from droidpilot.transcript.sessions import SessionEntry
+    from droidpilot.transcript.verify import Verification
 
 app = typer.Typer(
     help="List, show and verify recorded sessions.", rich_markup_mode=None, no_args_is_help=True, add_completion=False
@@ -20,6 +25,15 @@ SessionId = Annotated[
     str | None,
     typer.Argument(metavar="[ID]", help="The session, or the beginning of its id; the last one if left out."),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a session's directory holds."""
+
+    transcript: Transcript
+    verification: Verification
+    artifacts: ArtifactStore
 
 
 @app.command("list", short_help="List sessions, newest first.")
@@ -42,25 +56,53 @@ def list_sessions(json: options.Json = False) -> Exit:
 
 
 @app.command(short_help="Show what was asked, decided, sent and answered.")
-def show(session: SessionId = None, json: options.Json = False) -> Exit:
+def show(
+    session: SessionId = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write all of it to FILE as one page that needs no network."),
+    ] = None,
+    is_opening: Annotated[
+        bool,
+        typer.Option("--open", help="Open the pictures, or the page with --html or where there are no pictures."),
+    ] = False,
+    json: options.Json = False,
+) -> Exit:
     """Show what was asked for, what was decided, what was sent and what came of it.
 
-    Example: droidpilot session show 20261130
+    Example: droidpilot session show 20261130 --html page.html --open
     """
-    from droidpilot.cli.session_lines import as_json, as_lines
+    from droidpilot.cli.session_lines import as_json, as_lines, picture_paths
+    from droidpilot.cli.session_page import open_files, own_page_path
     from droidpilot.core.config import environment, state_home
+    from droidpilot.transcript.artifacts import ArtifactStore
     from droidpilot.transcript.reader import read_events
+    from droidpilot.transcript.redaction import Redactor
     from droidpilot.transcript.sessions import find_session, session_directory
     from droidpilot.transcript.verify import verify
 
+    if json and (html is not None or is_opening):
+        raise UsageError("--json goes with neither --html nor --open", hint="run the command twice")
     home = state_home(environment())
-    directory = session_directory(home, find_session(home, session))
-    transcript, verification = read_events(directory), verify(directory)
+    session_id = find_session(home, session)
+    directory = session_directory(home, session_id)
+    found = _Found(read_events(directory), verify(directory), ArtifactStore(directory, redactor=Redactor()))
+    path_of = found.artifacts.path_of
     if json:
-        output.result_json(as_json(transcript, verification))
-    else:
-        for text, style in as_lines(transcript, verification):
+        output.result_json(as_json(found.transcript, found.verification, path_of))
+        return Exit.DONE
+    if html is None:
+        for text, style in as_lines(found.transcript, found.verification, path_of):
             output.result(text, style=style)
+        pictures = picture_paths(found.transcript, path_of)
+        if is_opening and pictures:
+            _open_pictures(pictures)
+            return Exit.DONE
+    if html is not None or is_opening:
+        page_path = html if html is not None else own_page_path(home, session_id)
+        _write_page(page_path, found)
+        if is_opening:
+            open_files([page_path], environment())
     return Exit.DONE
 
 
@@ -85,6 +127,23 @@ def verify_session(session: SessionId = None, json: options.Json = False) -> Exi
         for text in verification.notes:
             output.result(f"  {text}")
     return Exit.DONE if verification.ok else Exit.FAILED
+
+
+def _write_page(path: Path, found: _Found) -> None:
+    from droidpilot.cli.session_page import write_page
+    from droidpilot.transcript.page import page
+
+    size = write_page(path, page(found.transcript, found.verification, artifact=found.artifacts.get))
+    output.result(f"wrote {path} ({size / 1000:,.0f} kB)")
+
+
+def _open_pictures(pictures: list[Path]) -> None:
+    from droidpilot.cli.session_page import MOST_OPENED, open_files
+    from droidpilot.core.config import environment
+
+    if len(pictures) > MOST_OPENED:
+        output.note(f"only the last {MOST_OPENED} of {len(pictures)} pictures are opened; --html FILE shows all")
+    open_files(pictures[-MOST_OPENED:], environment())
 
 
 def _state(entry: SessionEntry) -> str:

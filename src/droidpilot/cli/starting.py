@@ -12,12 +12,11 @@ from droidpilot.core import config
 from droidpilot.core.config import Loaded, Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Settings in force, where they come from, and our folders."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Settings in force, where they come from, the folders of rules, and the keys."""
 
     loaded: Loaded
-    home: Path
     user_policies: Path
     shipped_policies: Path
     api_keys: Mapping[str, str]
@@ -27,20 +26,42 @@ class Start:
         return self.loaded.settings
 
 
-def start(flags: Mapping[str, Any]) -> Start:
-    """Load the settings under these flags (None: not given) and make sure of the state folder.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start(Sources):
+    """The same with the state folder, which exists."""
+
+    home: Path
+
+
+def sources(flags: Mapping[str, Any]) -> Sources:
+    """Load the settings under these flags (None: not given); nothing is made.
 
     Raises:
-        ConfigError: see load_settings and state_home.
+        ConfigError: see load_settings.
     """
     env = config.environment()
     loaded = config.load_settings(flags, cwd=Path.cwd(), env=env)
     for text in loaded.notes:
         output.note(f"note: {text}", style="dim")
-    return Start(
+    return Sources(
         loaded=loaded,
-        home=config.state_home(env),
         user_policies=config.user_policies_dir(env),
         shipped_policies=config.shipped_dir("policies"),
         api_keys=config.api_keys(env),
+    )
+
+
+def start(flags: Mapping[str, Any]) -> Start:
+    """Load the settings under these flags and make sure of the state folder.
+
+    Raises:
+        ConfigError: see load_settings and state_home.
+    """
+    found = sources(flags)
+    return Start(
+        loaded=found.loaded,
+        user_policies=found.user_policies,
+        shipped_policies=found.shipped_policies,
+        api_keys=found.api_keys,
+        home=config.state_home(config.environment()),
     )

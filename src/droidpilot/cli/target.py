@@ -98,13 +98,14 @@ def with_private_server(home: Path, entry: Entry, clock: Clock) -> tuple[Private
     return server, entry
 
 
-def reap_dead(home: Path) -> None:
-    """Forget virtual phones whose process is gone, and end the adb servers that a kill left behind."""
-    for entry in registry.entries(home):
-        if not entry.is_alive:
-            if entry.adb_pid is not None and entry.adb_port is not None:
-                reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
-            registry.remove(home, entry)
+def reap_dead(home: Path) -> list[Entry]:
+    """Forget virtual phones whose process is gone, and end the adb servers that a kill left behind; return them."""
+    dead = [entry for entry in registry.entries(home) if not entry.is_alive]
+    for entry in dead:
+        if entry.adb_pid is not None and entry.adb_port is not None:
+            reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
+        registry.remove(home, entry)
+    return dead
 
 
 def virtual_phones(home: Path) -> list[Known]:

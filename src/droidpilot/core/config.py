@@ -88,6 +88,12 @@ class Settings(BaseModel):
     max_turns: int = Field(default=50, ge=1, le=200, description="model requests of one session")
     max_actions: int = Field(default=100, ge=1, le=10_000, description="writes sent to the phone")
     max_tokens: int = Field(default=500_000, ge=1, le=1_000_000_000, description="tokens sent and received")
+    context_tokens: int = Field(
+        default=128_000,
+        ge=8_000,
+        le=2_000_000,
+        description="context window of the model; one screen takes at most a quarter of it",
+    )
     max_usd: float | None = Field(
         default=None, gt=0, le=100_000, description="US dollars; needs a price that is known (see `prices`)"
     )

@@ -39,6 +39,22 @@ def process_started(pid: int) -> int | None:
         return None
 
 
+def is_server_there(server: AdbServer, clock: Clock) -> bool:
+    """Tell whether an adb server answers on the port; none is started.
+
+    Raises:
+        DeviceLost: code `no_adb_server`, something else listens there.
+        DeviceTimeout: what listens there does not answer.
+    """
+    try:
+        server.version(Deadline.after(clock, START_S))
+    except DeviceLost as error:
+        if error.code != "no_adb_server" or _listens(server.port):
+            raise
+        return False
+    return True
+
+
 def ensure_server(server: AdbServer, clock: Clock) -> bool:
     """Start an adb server on the port unless one answers; return whether it was started.
 
@@ -47,12 +63,8 @@ def ensure_server(server: AdbServer, clock: Clock) -> bool:
     Raises:
         DeviceLost: code `no_adb_server`, it does not start or is something else.
     """
-    try:
-        server.version(Deadline.after(clock, START_S))
+    if is_server_there(server, clock):
         return False
-    except DeviceLost as error:
-        if error.code != "no_adb_server" or _listens(server.port):
-            raise
     try:
         subprocess.run(
             [adb_binary(), "-P", str(server.port), "start-server"],
@@ -149,6 +161,24 @@ def reap_private_server(pid: int, started: int | None, port: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     return True
+
+
+def private_servers_of(home: Path) -> list[tuple[int, int]]:
+    """List (pid, port) of the private adb servers whose keys lie in `home`, as far as the system tells (Linux)."""
+    found: list[tuple[int, int]] = []
+    proc = Path("/proc")
+    for entry in proc.iterdir() if (proc / "self").exists() else ():
+        if not entry.name.isdecimal():
+            continue
+        words = _command_line(int(entry.name))
+        if len(words) != 5 or not words[2].isdecimal():
+            continue
+        port = int(words[2])
+        with contextlib.suppress(OSError):
+            variables = (entry / "environ").read_bytes().split(b"\0")
+            if _is_private_server(words, port) and b"HOME=" + os.fsencode(home) in variables:
+                found.append((int(entry.name), port))
+    return sorted(found)
 
 
 def _is_private_server(words: list[str], port: int) -> bool:

@@ -44,6 +44,8 @@ class Foreground:
     package: str | None
     activity: str | None
     is_secure: bool = False  # the window forbids pictures of itself (FLAG_SECURE)
+    is_locked: bool = False  # the lock screen is there, also where an app may show over it
+    is_off: bool = False  # the display is off
 
 
 @dataclass(frozen=True, slots=True)

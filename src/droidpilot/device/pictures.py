@@ -1,6 +1,6 @@
 """What a phone sends as a picture of its screen, checked and measured. It trusts neither the bytes nor their size.
 
-The only file of this room that names Pillow. It must never know how the bytes came here.
+The only file of this room that names Pillow. It must never know how the bytes came here, or who they go to.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 
 from droidpilot.core.errors import DeviceRefused
-from droidpilot.core.images import Image
+from droidpilot.core.images import Image, ImageLimits
 from droidpilot.core.text import one_line, shorten
 
 #: More than this from the phone is no picture: an 8K screen of noise is 100 MB, one that is looked at far less.
@@ -65,3 +65,29 @@ def read_picture(data: bytes) -> tuple[Image, bool]:
         raise failed(f"what it sent is no picture ({error})") from error
     is_black = (width, height) == (1, 1) or (isinstance(lightest, int | float) and lightest <= _BLACK)
     return Image(data, "image/png" if mime == "PNG" else "image/jpeg", width, height), is_black
+
+
+def shrunk(image: Image, limits: ImageLimits) -> Image:
+    """Return a picture as a JPEG within limits; it is never made larger.
+
+    Raises:
+        DeviceRefused: code `capture_failed`: it cannot be decoded.
+    """
+    import PIL.Image
+
+    scale = min(1.0, limits.long_edge / max(image.width, image.height))
+    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    out = io.BytesIO()
+    try:
+        with PIL.Image.open(io.BytesIO(image.data), formats=("JPEG", "PNG")) as opened:
+            if opened.size != (image.width, image.height):
+                raise failed("its size is not what it was")
+            # Where it is made much smaller, a JPEG is decoded at a half or a quarter, which saves most of the memory.
+            opened.draft("RGB", size)
+            small = opened.convert("RGB")
+            if small.size != size:
+                small = small.resize(size, PIL.Image.Resampling.LANCZOS, reducing_gap=2.0)
+            small.save(out, "JPEG", quality=limits.quality)
+    except (OSError, ValueError, SyntaxError) as error:
+        raise failed(f"what it sent is no picture ({error})") from error
+    return Image(out.getvalue(), "image/jpeg", *size)

@@ -23,6 +23,14 @@ _FOCUSED_APP = re.compile(r"^[ \t]*mFocusedApp=(.*)$", re.MULTILINE)
 _WINDOW = re.compile(r"Window\{([0-9a-f]+) (?:u\d+ )?([^}]*)\}")
 _FLAGS = re.compile(r"(?<![a-z])fl=(?:#([0-9a-f]{1,16})|([A-Z][A-Z_ ]*))")
 _FLAG_SECURE = 0x2000  # Source: WindowManager.LayoutParams
+#: Source: PhoneWindowManager, KeyguardController and KeyguardServiceDelegate of Android 7 to 14, which say it in their
+#: own words. "mDreamingLockscreen" is true whenever the lock screen is there, dreaming or not.
+_LOCKED = re.compile(
+    r"(?<![\w.])(?:mDreamingLockscreen|mShowingLockscreen|isKeyguardShowing|m?KeyguardShowing)=true\b"
+    r"|\bKeyguardServiceDelegate\s+showing=true\b"
+)
+#: Source: DisplayPolicy (mAwake) and KeyguardServiceDelegate (screenState) of the same.
+_OFF = re.compile(r"(?<![\w.])(?:mAwake=false|screenState=(?:SCREEN_STATE_)?OFF)\b")
 _PROPERTY = re.compile(r"^\[([^\]]+)\]: \[(.*)\]$", re.MULTILINE)
 _LABEL = re.compile(r"nonLocalizedLabel=(.*?)(?: icon=0x[0-9a-f]+| banner=0x[0-9a-f]+|$)")
 #: Last parts of package names that say nothing about the app.
@@ -65,10 +73,12 @@ def foreground(text: str) -> Foreground:
     focused_app = _component(_first_named(_FOCUSED_APP.findall(text)))
     window = _WINDOW.search(focus)
     if window is None:
-        return focused_app or Foreground(None, None)
-    block = _block(text, window[1])
-    found = _in_front(_component(window[2]), focused_app, _owner(block))
-    return replace(found, is_secure=_is_secure(block))
+        found, is_secure = focused_app or Foreground(None, None), False
+    else:
+        block = _block(text, window[1])
+        found, is_secure = _in_front(_component(window[2]), focused_app, _owner(block)), _is_secure(block)
+    is_locked, is_off = _LOCKED.search(text) is not None, _OFF.search(text) is not None
+    return replace(found, is_secure=is_secure, is_locked=is_locked, is_off=is_off)
 
 
 def _in_front(titled: Foreground | None, focused_app: Foreground | None, owner: str | None) -> Foreground:

@@ -36,27 +36,33 @@ def settle(
     *,
     before: str | None,
     clock: Clock,
+    is_slight: Callable[[T], bool] = lambda value: False,
     gap_s: float = SETTLE_GAP_S,
     quiet_s: float = QUIET_S,
     cap_s: float = CAP_S,
 ) -> Settled[T]:
     """Read until the screen rests: after a write (`before` is the fingerprint it was judged on), or for a plain look.
 
+    `is_slight` tells of a look that differs from before whether it does so only as the touch itself makes it, as by moved
+    focus: that proves nothing about what the touch sets off, so the time for a change is waited for all the same.
+
     The gap lies between the end of one read and the start of the next, so that both are at least that far apart however
     long a read takes. What `read` raises is not caught.
     """
     started = clock.monotonic()
     previous: str | None = None
-    is_changed = False
+    is_changed = is_answered = False
     reads = 0
     while True:
         read_at = clock.monotonic() - started
         value = read()
         reads += 1
         now = fingerprint(value)
-        is_changed = is_changed or (before is not None and now != before)
+        if before is not None and now != before:
+            is_changed = True
+            is_answered = is_answered or not is_slight(value)
         is_resting = now == previous
-        is_settled = is_resting and (before is None or is_changed or read_at >= quiet_s)
+        is_settled = is_resting and (before is None or is_answered or read_at >= quiet_s)
         waited_s = clock.monotonic() - started
         if is_settled or waited_s + gap_s >= cap_s:
             return Settled(value, is_settled, is_changed, waited_s, reads)

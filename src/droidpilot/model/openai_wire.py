@@ -139,6 +139,19 @@ class Wire:
             if stream is not None:
                 stream.close()
 
+    def listing(self, *, deadline: Deadline) -> object:
+        """Ask for the list of models, once, and return the answer as plain values.
+
+        Raises:
+            AttemptFailed: anything foreign went wrong, translated.
+        """
+        self._deadline, self._stop = deadline, Stop()
+        try:
+            timeout = self._timeout(max(deadline.left_s(), 0.001))
+            return self._client.get("/models", cast_to=object, options={"timeout": timeout})
+        except self._foreign as error:
+            raise self._failed(error, self._stop) from None
+
     def adapt(self, failed: Failure) -> bool:
         """Learn from a refusal that names a field we sent; tell whether the request is worth sending again."""
         if failed.status not in (400, 422):

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from droidpilot.core.errors import ConfigError
+from droidpilot.core.images import ImageLimits
 from droidpilot.core.text import one_line, shorten
 from droidpilot.model.usage import Prices
 
@@ -41,6 +42,21 @@ VENDORS: Final[Mapping[str, tuple[str, ...]]] = {
 
 #: Every variable whose value `key_for` may be handed.
 KEY_NAMES: Final[tuple[str, ...]] = (KEY_NAME, *VENDORS)
+
+#: Hosts that make images smaller than ours, or charge by their size; None: no model of theirs reads images. Everywhere
+#: else the usual limits hold, which are below what any vendor makes smaller. Source: the vendors' API references.
+_IMAGE_LIMITS: Final[Mapping[str, ImageLimits | None]] = {
+    "api.deepseek.com": None,
+    "api.cerebras.ai": None,
+    "api.anthropic.com": ImageLimits(long_edge=1100, quality=80),  # counts px, not bytes: w x h / 750
+    "generativelanguage.googleapis.com": ImageLimits(long_edge=1100, quality=80),  # counts tiles of 768 px
+}
+#: Models that read no images wherever they are served. Source: their model cards.
+_TEXT_ONLY = re.compile(
+    r"(?:^|/)(?:deepseek-(?:chat|reasoner|coder|v\d|r\d)|gpt-3\.5|gpt-oss|o1-mini|o3-mini|codestral|qwq"
+    r"|qwen\d?(?:\.\d)?-?coder|llama-?3\.[13]|kimi-k2(?!\.)|glm-4\.[567](?!v))",
+    re.IGNORECASE,
+)
 
 Reasoning = Literal["default", "off", "low", "medium", "high"]
 
@@ -190,6 +206,17 @@ def http_warning(base_url: str) -> str | None:
     if endpoint.scheme == "https" or endpoint.is_local:
         return None
     return f"key and screens travel unencrypted to {endpoint.host}: use https:// in base_url"
+
+
+def image_limits(model: str, base_url: str) -> ImageLimits | None:
+    """Return how large a picture may be that is sent to this model, None where it is known to read none.
+
+    Raises:
+        ConfigError: base_url cannot be used.
+    """
+    if _TEXT_ONLY.search(model):
+        return None
+    return _IMAGE_LIMITS.get(parse_endpoint(base_url).host, ImageLimits())
 
 
 def is_cost_reported(base_url: str) -> bool:

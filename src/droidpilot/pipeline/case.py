@@ -85,7 +85,7 @@ def same_call_key(case: Case) -> str:
     """
     aim, arguments = case.aim, case.arguments
     assert aim is not None and arguments is not None
-    own = arguments.model_dump(exclude={"ref", "x", "y"})
+    own = arguments.model_dump(exclude={"ref", "x", "y", "picture"})
     points = () if aim.nodes else aim.points
     return _digest([case.call.tool, aim.package, [node_identity(node) for node in aim.nodes], aim.words, points, own])
 

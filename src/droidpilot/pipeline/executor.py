@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -23,10 +23,12 @@ from droidpilot.core.errors import (
     DeviceUnavailable,
     Interrupted,
     Sent,
+    TargetError,
     ToolError,
     TranscriptError,
 )
-from droidpilot.core.events import Event, OutcomeResolved, ToolReturned
+from droidpilot.core.events import OutcomeResolved, ToolReturned
+from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import shorten, shorten_marked
 from droidpilot.device.driver import Driver
@@ -34,7 +36,8 @@ from droidpilot.pipeline.approval import ApprovalGate
 from droidpilot.pipeline.budget import Budget
 from droidpilot.pipeline.case import Case, Gate, labels_under
 from droidpilot.pipeline.observer import Observer, Why
-from droidpilot.pipeline.records import called_line
+from droidpilot.pipeline.pictures import Pictures
+from droidpilot.pipeline.records import Desk, called_line
 from droidpilot.pipeline.signals import signals_of
 from droidpilot.pipeline.telling import Teller
 from droidpilot.screens.screen import Screen
@@ -46,17 +49,6 @@ RESULT_CHARS = 12_000
 RECORD_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """What the executor writes with: the transcript, the artifacts, the redactor and the log of our own faults."""
-
-    record: Callable[[Event], None]
-    keep: Callable[[bytes], str]
-    hide: Callable[[str], None]  # from now on this text is a secret
-    redact: Callable[[str], str]
-    log: Callable[[str], None]
-
-
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """A result before it is written."""
@@ -65,6 +57,7 @@ class _Answer:
     text: str
     code: str = ""
     value: Any = None
+    image: Image | None = None
     screen: int | None = None
     ends: str = ""
     sent: Sent = "no"
@@ -79,6 +72,7 @@ class Executor:
         registry: Registry,
         driver: Driver,
         observer: Observer,
+        pictures: Pictures,
         teller: Teller,
         gates: Sequence[Gate],
         approval: ApprovalGate,
@@ -90,6 +84,7 @@ class Executor:
         self._registry = registry
         self._driver = driver
         self._observer = observer
+        self._pictures = pictures
         self._teller = teller
         self._gates = gates
         self._approval = approval
@@ -174,6 +169,7 @@ class Executor:
             screen=screen,
             find=lambda ref: self._observer.find(ref, screen),
             apps=functools.cache(lambda: self._driver.apps(case.deadline)),
+            picture=self._pictures.frame,
         )
 
     def scene_now(self, case: Case) -> Scene:
@@ -252,6 +248,7 @@ class Executor:
             clock=self._clock,
             deadline=deadline,
             look=lambda: self._observer.settled("call", deadline),
+            picture=lambda: self._pictures.take(deadline),
             stop=self._stop,
         )
         try:
@@ -264,25 +261,38 @@ class Executor:
                 text = "Stopped while it was being sent: it may have happened."
                 return _Answer(Status.UNKNOWN, text, "stopped", ends="stopped", sent="unknown")
             return _Answer(Status.STOPPED, "Stopped.", "stopped", ends="stopped")
-        except Exception:
-            answer = self._own_fault(tool.name)
-            if not is_write:
-                return answer
-            self._approval.note_unknown(case)
-            return replace(answer, status=Status.UNKNOWN, sent="unknown")
+        except Exception as error:
+            if is_write:
+                self._approval.note_unknown(case)
+                return replace(self._own_fault(tool.name), status=Status.UNKNOWN, sent="unknown")
+            if isinstance(error, ToolError):
+                return _Answer(Status.LOGIC, f"{error}.", error.code)
+            return self._own_fault(tool.name)
         if is_write:
             return self._look_after(case, before, deadline)
         return self._read_done(case, done)
 
     def _read_done(self, case: Case, done: Done) -> _Answer:
+        if done.image is not None:
+            return self._picture_done(case, done, done.image)
         if done.screen is None:
             return _Answer(Status.OK, done.text, value=done.value, ends=done.ends)
         hidden = self._teller.hidden(done.screen, is_approved=case.is_approved)
         if hidden:
             # It came to the front between the gate and the look.
             return _Answer(Status.REFUSED, hidden, "hidden")
-        text, shown = self._teller.whole(done.screen)
+        try:
+            text, shown = self._teller.whole(done.screen, from_ref=done.from_ref)
+        except TargetError as error:
+            return _Answer(Status.LOGIC, f"{error}.", error.code)
         return _Answer(Status.OK, text, value=shown, screen=shown.number, ends=done.ends)
+
+    def _picture_done(self, case: Case, done: Done, image: Image) -> _Answer:
+        """Hand over a picture, unless what was on the screen while it was taken must not be told."""
+        told = [self._teller.hidden(look, is_approved=case.is_approved, reading="screenshot") for look in done.looks]
+        if hidden := next(filter(None, told), ""):
+            return _Answer(Status.REFUSED, hidden, "hidden")
+        return _Answer(Status.OK, done.text, value=done.value, image=image, ends=done.ends)
 
     def _look_after(self, case: Case, before: Screen | None, deadline: Deadline) -> _Answer:
         try:
@@ -350,6 +360,7 @@ class Executor:
                 code=answer.code,
                 text=record,
                 artifact=self._desk.keep(full.encode()) if record != full else "",
+                picture=self._desk.keep_picture(answer.image.data) if answer.image is not None else "",
                 screen=answer.screen,
                 ms=round((self._clock.monotonic() - started) * 1000),
                 ends=answer.ends,
@@ -364,6 +375,7 @@ class Executor:
             text=answer.text if answer.screen is not None else shorten_marked(answer.text, RESULT_CHARS),
             code=answer.code,
             value=answer.value if answer.status is Status.OK else None,
+            image=answer.image,
             screen=answer.screen,
             verdicts=tuple(case.verdicts),
             ends=answer.ends,

@@ -9,9 +9,10 @@ from droidpilot.core.calls import Answer, Verdict
 from droidpilot.core.errors import ToolError
 from droidpilot.pipeline.case import Case, node_identity, target_key
 from droidpilot.pipeline.observer import Observer
-from droidpilot.pipeline.visibility import reading_decision
+from droidpilot.pipeline.visibility import READINGS, reading_decision
 from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet
 from droidpilot.screens.labels import Label, id_texts
+from droidpilot.screens.screen import Screen
 from droidpilot.tools.registry import Aim, Registry, Scene
 
 
@@ -54,8 +55,8 @@ class RulesGate:
 
     def _decide(self, case: Case) -> Decision:
         aim = case.aim
-        if case.tool is not None and case.tool.name == "ui_tree" and case.scene is not None:
-            return reading_decision(self.rules, case.scene.screen)
+        if case.tool is not None and case.tool.name in READINGS and case.scene is not None:
+            return reading_decision(self.rules, case.scene.screen, READINGS[case.tool.name])
         return self.rules.decide(rule_query(case.call.tool, aim, case.labels))
 
 
@@ -86,8 +87,8 @@ class StalenessGate:
     def judge(self, case: Case) -> Verdict:
         if case.tool is None or case.scene is None or case.aim is None or not case.tool.needs_screen:
             return Verdict(self.name, Answer.ALLOW)
-        shown = self.observer.shown
-        if case.aim.is_by_place and shown is not None and shown.number == case.call.screen:
+        shown = case.aim.seen_on or self._shown(case)
+        if case.aim.is_by_place and shown is not None:
             try:
                 seen = case.tool.aim(case.arguments, replace(case.scene, screen=shown))
             except ToolError:
@@ -108,6 +109,10 @@ class StalenessGate:
         # The sentence stays the one that was judged and shown (INV-90).
         case.aim = replace(aim, sentence=case.aim.sentence)
         return Verdict(self.name, Answer.ALLOW, "looked_again")
+
+    def _shown(self, case: Case) -> Screen | None:
+        shown = self.observer.shown
+        return shown if shown is not None and shown.number == case.call.screen else None
 
     def _stale(self, reason: str) -> Verdict:
         return Verdict(self.name, Answer.DENY, "stale", f"{reason}; nothing was sent")

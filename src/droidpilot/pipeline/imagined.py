@@ -1,13 +1,13 @@
 """An imagined call: what the gates would say of a tool on one thing of an app, without a phone.
 
-The call is aimed by the tool itself at a screen that holds nothing but that thing, and judged by the real gates, so that
-no second reading of the rules exists. Budget and staleness depend on a session and are left out. It must never act.
+The call is aimed by the tool itself at a screen that holds nothing but that thing, and judged by the real gates: there
+is no second reading of the rules. Budget and staleness depend on a session and are left out. It must never act.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import quoteattr
 
@@ -55,13 +55,13 @@ class Foretold:
 
     sentence: str
     package: str | None
+    is_app_missing: bool  # the tool is judged by an app, and none was given
     rules: Verdict
     signals: tuple[Signal, ...]
     question: ApprovalRequest | None
     at_terminal: Ending
     alone: Ending  # with nobody at a terminal
     reason: str  # why it is refused or asked; empty where it goes ahead
-    answers: dict[str, Answer] = field(default_factory=dict)  # by gate
 
 
 class _Nobody:
@@ -118,14 +118,24 @@ def foretell(
     return Foretold(
         sentence=case.sentence,
         package=case.aim.package if case.aim is not None else None,
+        is_app_missing=tool.needs_screen and not thing.package,
         rules=ruling,
         signals=case.signals,
         question=question,
         at_terminal=at_terminal,
         alone="goes_ahead" if refusal is None else "refused",
         reason=refusal.reason if refusal is not None else "",
-        answers={verdict.gate: verdict.answer for verdict in case.verdicts},
     )
+
+
+def unmatchable_tools(registry: Registry, clock: Clock) -> frozenset[str]:
+    """Return the tools with which there is nothing for `matching` to see."""
+    thing = Thing(package="com.example.app", text="global/wifi_on")
+    cases = {
+        name: _case(tool, {"key": "back"} if name == "press" else {}, thing, clock)
+        for name, tool in registry.tools.items()
+    }
+    return frozenset(name for name, case in cases.items() if case.aim is not None and not case.aim.is_matchable)
 
 
 def _case(tool: Tool, arguments: Mapping[str, str], thing: Thing, clock: Clock) -> Case:

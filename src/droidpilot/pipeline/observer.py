@@ -5,7 +5,8 @@ Only this file turns dumps into Screens. What may be told of a screen is decided
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,7 +17,8 @@ from droidpilot.device.settle import settle
 from droidpilot.screens.hierarchy import Hierarchy, Node
 from droidpilot.screens.parse import parse_hierarchy
 from droidpilot.screens.refs import RefBook
-from droidpilot.screens.screen import Screen, fingerprint_of, make_screen
+from droidpilot.screens.restless import Restless
+from droidpilot.screens.screen import Power, Screen, fingerprint_of, make_screen
 
 Why = Literal["start", "call", "after_write", "stale", "refused"]
 
@@ -24,11 +26,24 @@ Why = Literal["start", "call", "after_write", "stale", "refused"]
 FRESH_S = 0.05
 
 
+#: How many of the looks at a screen that never rests are compared to find what moves.
+COMPARED = 8
+
+
 @dataclass(frozen=True, slots=True)
 class _Dump:
     data: bytes
     hierarchy: Hierarchy
     fingerprint: str
+    still: str  # fingerprint of what is not known to move for ever
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What waiting for a screen showed."""
+
+    is_settled: bool = True
+    is_never_idle: bool = False
 
 
 class Observer:
@@ -52,6 +67,7 @@ class Observer:
         self._hide = hide
         self._number = 0
         self._parsed: _Dump | None = None
+        self._restless = Restless()
         self.last: Screen | None = None
         self._read_at = float("-inf")
         self.shown: Screen | None = None
@@ -65,27 +81,50 @@ class Observer:
         """Return the node that `ref` names on `screen`.
 
         Raises:
-            TargetError: no_ref, stale_ref, ambiguous_ref.
+            TargetError: no_ref, never_printed, foreign_ref, stale_ref, ambiguous_ref.
         """
+        self._refs.check_printed(ref)
         return self._refs.find(ref, screen.hierarchy, screen.display, front=screen.package)
+
+    def note_printed(self, refs: Iterable[int]) -> None:
+        """Remember which refs stand in the text that whoever asks is given; only these may be used."""
+        self._refs.note_printed(refs)
 
     def glance(self, why: Why, deadline: Deadline, *, anew: bool = False) -> Screen:
         """Read the phone once, without waiting for it to be still; unless `anew`, a fresh look is used again."""
         if self.last is not None and self.is_fresh and not anew:
             return self.last
         started = self._clock.monotonic()
-        return self._finish(self._read(deadline), why, started, is_settled=True, deadline=deadline)
+        dump = self._read(deadline)
+        return self._finish(dump, why, started, _Rest(is_never_idle=dump.still != dump.fingerprint), deadline)
 
     def settled(self, why: Why, deadline: Deadline, *, before: Screen | None = None) -> Screen:
         """Read until the screen is still: after a write (`before`), until it changed and is still again."""
         started = self._clock.monotonic()
+        looks: deque[Hierarchy] = deque(maxlen=COMPARED)
+        pictures: set[str] = set()
+
+        def read() -> _Dump:
+            dump = self._read(deadline)
+            looks.append(dump.hierarchy)
+            pictures.add(dump.fingerprint)
+            return dump
+
         outcome = settle(
-            lambda: self._read(deadline),
-            lambda dump: dump.fingerprint,
-            before=before.fingerprint if before is not None else None,
+            read,
+            lambda dump: dump.still,
+            before=self._still(before.hierarchy, before.fingerprint) if before is not None else None,
+            is_slight=lambda dump: before is not None and _is_focus_alone(before.hierarchy, dump.hierarchy),
             clock=self._clock,
         )
-        return self._finish(outcome.value, why, started, is_settled=outcome.is_settled, deadline=deadline)
+        is_never_idle = outcome.value.still != outcome.value.fingerprint and len(pictures) > 1
+        if not outcome.is_settled:
+            # Waited for once: from now on what moves here is left out of the question whether it is still.
+            self._restless.learn(tuple(looks))
+            self._parsed = None
+            is_never_idle = True
+        rest = _Rest(is_settled=outcome.is_settled, is_never_idle=is_never_idle)
+        return self._finish(outcome.value, why, started, rest, deadline)
 
     def show(self, screen: Screen) -> Screen:
         """Give refs to the nodes of `screen`, which is about to be told to whoever asks.
@@ -95,11 +134,11 @@ class Observer:
         told = self.shown
         if told is not None and _looks_like(told, screen):
             return told
-        shown = (
-            screen
-            if screen.refs
-            else replace(screen, refs=self._refs.assign(screen.hierarchy, screen.display, front=screen.package))
-        )
+        shown = screen
+        if not shown.refs:
+            shown = replace(screen, refs=self._refs.assign(screen.hierarchy, screen.display, front=screen.package))
+        if told is not None and told.rotation != shown.rotation:
+            shown = replace(shown, health=replace(shown.health, turned_from=told.rotation))
         self.shown = shown
         if self.last is not None and self.last.number == screen.number:
             self.last = shown
@@ -111,10 +150,15 @@ class Observer:
         # Most reads find the phone as the one before left it; parsing is the dearest part of a look.
         if self._parsed is None or self._parsed.data != data:
             hierarchy = parse_hierarchy(data)
-            self._parsed = _Dump(data, hierarchy, fingerprint_of(hierarchy))
+            fingerprint = fingerprint_of(hierarchy)
+            self._parsed = _Dump(data, hierarchy, fingerprint, self._still(hierarchy, fingerprint))
         return self._parsed
 
-    def _finish(self, dump: _Dump, why: Why, started: float, *, is_settled: bool, deadline: Deadline) -> Screen:
+    def _still(self, hierarchy: Hierarchy, fingerprint: str) -> str:
+        moving = self._restless.moving_in(hierarchy)
+        return fingerprint_of(hierarchy, leave_out=moving) if moving else fingerprint
+
+    def _finish(self, dump: _Dump, why: Why, started: float, rest: _Rest, deadline: Deadline) -> Screen:
         foreground = self._driver.foreground(deadline)
         display = self._driver.display(deadline)
         self._number += 1
@@ -122,7 +166,7 @@ class Observer:
             if node.password and not _is_masked(node.text):
                 # Some apps give a password away in the dump; it must not be kept (INV-40).
                 self._hide(node.text)
-        screen = self._screen(dump, foreground, display, is_settled=is_settled)
+        screen = self._screen(dump, foreground, display, rest)
         self.last = screen
         self._record(
             ScreenObserved(
@@ -142,7 +186,7 @@ class Observer:
         )
         return screen
 
-    def _screen(self, dump: _Dump, foreground: Foreground, display: Display, *, is_settled: bool) -> Screen:
+    def _screen(self, dump: _Dump, foreground: Foreground, display: Display, rest: _Rest) -> Screen:
         screen = make_screen(
             number=self._number,
             hierarchy=dump.hierarchy,
@@ -151,7 +195,9 @@ class Observer:
             width=display.width,
             height=display.height,
             rotation=display.rotation,
-            is_settled=is_settled,
+            is_settled=rest.is_settled,
+            is_never_idle=rest.is_never_idle,
+            power=Power(is_locked=foreground.is_locked, is_off=foreground.is_off, is_secure=foreground.is_secure),
             fingerprint=dump.fingerprint,
         )
         if foreground.package is None:
@@ -159,6 +205,11 @@ class Observer:
             screen = replace(screen, package=None, activity=None)
         is_same = self.last is not None and _looks_like(self.last, screen)
         return replace(screen, refs=self.last.refs) if is_same and self.last is not None else screen
+
+
+def _is_focus_alone(one: Hierarchy, other: Hierarchy) -> bool:
+    """Tell whether two looks differ in nothing but where the focus is: a touch moves it at once, whatever follows."""
+    return fingerprint_of(one, has_focus=False) == fingerprint_of(other, has_focus=False)
 
 
 def _is_masked(text: str) -> bool:

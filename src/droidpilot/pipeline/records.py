@@ -1,17 +1,33 @@
-"""The two lines that every call leaves, built from its case. What may not be written is decided here, for arguments."""
+"""What the road writes with, and the line that every call leaves before it is run, built from its case.
+
+What may not be written is decided here, for arguments.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from droidpilot.core.calls import Effect, Verdict
-from droidpilot.core.events import TEXT_SECRET, Target, TargetNode, ToolCalled, VerdictLine
+from droidpilot.core.events import TEXT_SECRET, Event, Target, TargetNode, ToolCalled, VerdictLine
 from droidpilot.pipeline.case import Case
 from droidpilot.screens.labels import label_of
 
 #: Nodes under the finger that are written down.
 _MOST_NODES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What the executor writes with: the transcript, the artifacts, the redactor and the log of our own faults."""
+
+    record: Callable[[Event], None]
+    keep: Callable[[bytes], str]
+    keep_picture: Callable[[bytes], str]
+    hide: Callable[[str], None]  # from now on this text is a secret
+    redact: Callable[[str], str]
+    log: Callable[[str], None]
 
 
 def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> ToolCalled:

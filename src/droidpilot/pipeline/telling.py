@@ -6,28 +6,47 @@ Every word about a screen that goes into a result passes through here, so there 
 from __future__ import annotations
 
 from droidpilot.pipeline.observer import Observer
-from droidpilot.pipeline.visibility import hidden_reason
+from droidpilot.pipeline.visibility import READINGS, hidden_reason
 from droidpilot.policy.rules import RuleSet
-from droidpilot.screens.diff import changes
-from droidpilot.screens.render import frame, render
+from droidpilot.screens.diff import diff_of
+from droidpilot.screens.render import frame, framed
 from droidpilot.screens.screen import Screen
+
+#: Part of the model's context window that one screen may take; below it a screen is never cut.
+SCREEN_SHARE = 0.25
+#: Bytes of UTF-8 that a token stands for. Source: o200k_base on screens, Latin and CJK alike, 3 to 4.
+BYTES_PER_TOKEN = 4
+
+
+def screen_limit_bytes(context_tokens: int) -> int:
+    """Return how long the text of one screen may be for a model with such a context window."""
+    return int(context_tokens * SCREEN_SHARE) * BYTES_PER_TOKEN
 
 
 class Teller:
-    """Knows which screen the asker was told last, through the observer."""
+    """Knows which screen the asker was told last, through the observer. `limit_bytes` None: screens are never cut."""
 
-    def __init__(self, observer: Observer, rules: RuleSet) -> None:
+    def __init__(self, observer: Observer, rules: RuleSet, *, limit_bytes: int | None = None) -> None:
         self._observer = observer
         self._rules = rules
+        self._limit_bytes = limit_bytes
 
-    def hidden(self, screen: Screen, *, is_approved: bool = False) -> str:
+    def hidden(self, screen: Screen, *, is_approved: bool = False, reading: str = "ui_tree") -> str:
         """Say why `screen` must not be told, naming its package only; empty where it may be."""
-        return hidden_reason(self._rules, screen, is_approved=is_approved)
+        return hidden_reason(self._rules, screen, is_approved=is_approved, tools=READINGS[reading])
 
-    def whole(self, screen: Screen) -> tuple[str, Screen]:
-        """Return the whole screen as text, and the screen with the refs that the text shows. It must not be hidden."""
+    def whole(self, screen: Screen, *, from_ref: int | None = None) -> tuple[str, Screen]:
+        """Return the screen as text, and the screen with the refs that the text shows. It must not be hidden.
+
+        With `from_ref` the text begins with the line of that ref.
+
+        Raises:
+            TargetError: code no_line: there is no such line.
+        """
         shown = self._observer.show(screen)
-        return frame(render(shown), shown.package), shown
+        told = framed(shown, limit_bytes=self._limit_bytes, from_ref=from_ref)
+        self._observer.note_printed(told.refs)
+        return told.text, shown
 
     def whole_or_hidden(self, screen: Screen) -> str:
         """Return the whole screen as text, or why it is hidden."""
@@ -44,8 +63,11 @@ class Teller:
             return self.whole(after)[0]
         if shown is before:
             return ""
-        diff = changes(before, shown)
-        return self.whole(after)[0] if diff is None else frame(diff, shown.package)
+        diff = diff_of(before, shown)
+        if diff is None or (self._limit_bytes is not None and len(diff.text.encode()) > self._limit_bytes):
+            return self.whole(after)[0]
+        self._observer.note_printed(diff.refs)
+        return frame(diff.text, shown.package)
 
     def _kept_back(self, screen: Screen) -> str:
         hidden = self.hidden(screen)

@@ -9,12 +9,14 @@ from droidpilot.core.calls import Answer
 from droidpilot.policy.rules import Decision, Rule, RuleQuery, RuleSet
 from droidpilot.screens.screen import Screen, keyboard_windows
 
-_READ = "ui_tree"
+#: Readings of the screen, and the tools that a rule denies or asks for them by: a picture shows all that text does.
+READINGS: dict[str, tuple[str, ...]] = {"ui_tree": ("ui_tree",), "screenshot": ("screenshot", "ui_tree")}
+_TEXT = READINGS["ui_tree"]
 _SYSTEM_BARS = "com.android.systemui"
 _DENY_FIRST = {Answer.DENY: 0, Answer.ASK: 1}
 
 
-def reading_decision(rules: RuleSet, screen: Screen) -> Decision:
+def reading_decision(rules: RuleSet, screen: Screen, tools: tuple[str, ...] = _TEXT) -> Decision:
     """Decide reading for every app that the screen shows; the strictest answer stands.
 
     Keyboard and system bars lie over every app, so only a rule that names them hides a screen because of them.
@@ -26,19 +28,20 @@ def reading_decision(rules: RuleSet, screen: Screen) -> Decision:
             packages[node.package] = node.package == _SYSTEM_BARS or node.window in keyboards
     decisions = []
     for package, is_helper in packages.items():
-        decision = rules.decide(RuleQuery(tool=_READ, packages=(package,), is_matchable=False))
-        if is_helper and not (decision.rule is not None and _names_an_app(decision.rule)):
-            continue
-        decisions.append(decision)
+        for tool in tools:
+            decision = rules.decide(RuleQuery(tool=tool, packages=(package,), is_matchable=False))
+            if is_helper and not (decision.rule is not None and _names_an_app(decision.rule)):
+                continue
+            decisions.append(decision)
     return min(decisions, key=lambda decision: _DENY_FIRST.get(decision.answer or Answer.ALLOW, 2))
 
 
-def hidden_reason(rules: RuleSet, screen: Screen, *, is_approved: bool = False) -> str:
+def hidden_reason(rules: RuleSet, screen: Screen, *, is_approved: bool = False, tools: tuple[str, ...] = _TEXT) -> str:
     """Say why the screen must not be told, by package and rule only; empty where it may be.
 
     `is_approved`: somebody said yes to this very reading, which answers an ask line but no deny line.
     """
-    decision = reading_decision(rules, screen)
+    decision = reading_decision(rules, screen, tools)
     if decision.answer is not Answer.DENY and (is_approved or decision.answer is not Answer.ASK):
         return ""
     by = f" ({decision.rule})" if decision.rule is not None else ""

@@ -2,72 +2,109 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
+from itertools import groupby
 
 from droidpilot.core.text import shorten
-from droidpilot.screens.outline import Item, outline, safe_package
-from droidpilot.screens.render import head_lines, header, item_line, render
+from droidpilot.screens.render import Line, Rendering, body, health_line, lines_of, with_packages
 from droidpilot.screens.screen import Screen
 
 _GONE_LENGTH = 60
+_SHORT_RUN = 3  # lines; of a longer run nobody needs every text that went
 
 
 def changes(before: Screen, after: Screen) -> str | None:
+    """Return the text of `diff_of`, None where the whole screen is the better answer."""
+    diff = diff_of(before, after)
+    return None if diff is None else diff.text
+
+
+def diff_of(before: Screen, after: Screen) -> Rendering | None:
     """Say what appeared (`+`), changed (`~`) and went (`gone`) since `before`, in reading order.
 
-    None where the whole screen is the better answer: another app or activity, or a text that is no shorter.
+    The health line stands there where it is another one than before. None where the whole screen is the better answer:
+    another app, activity or rotation, or a text that is no shorter.
     """
-    if header(before) != header(after) or before.rotation != after.rotation:
+    where = (before.package, before.activity, before.rotation)
+    if where != (after.package, after.activity, after.rotation):
         return None
-    old, new = outline(before), outline(after)
-    lines = [*head_lines(after), *_new_lines(after, old, new), *_gone_lines(old, new)]
-    if len(lines) == len(head_lines(after)):
-        lines.append("nothing changed")
-    text = "\n".join(lines)
-    return text if len(text.encode()) < len(render(after).encode()) else None
+    old, new = lines_of(before), lines_of(after)
+    health = health_line(after)
+    marked = _marked(old, new)
+    changed = with_packages(after, (line for _, line in marked), (mark for mark, _ in marked))
+    changed.extend(_gone_lines(old, new))
+    said = [] if health == health_line(before) else [health or "! well again"]
+    text = "\n".join([*said, *(changed or ["nothing changed"])])
+    if len(text.encode()) >= len(body(after).text.encode()):
+        return None
+    return Rendering(text, frozenset(line.ref for _, line in marked if line.ref is not None))
 
 
-def _new_lines(after: Screen, old: tuple[Item, ...], new: tuple[Item, ...]) -> list[str]:
-    """Return the lines of what appeared or changed, with a `[package]` line where the package changes."""
-    line_of = {item.ref: item_line(item) for item in old if item.ref is not None}
-    texts = Counter(item_line(item) for item in old if item.ref is None)
-    lines: list[str] = []
-    package = after.package or ""
-    for item in new:
-        line = item_line(item)
-        if item.ref is None:
-            if texts[line]:
-                texts[line] -= 1
-                continue
-            mark = "+"
-        elif item.ref not in line_of:
-            mark = "+"
-        elif line_of[item.ref] != line:
-            mark = "~"
-        else:
+def _marked(old: tuple[Line, ...], new: tuple[Line, ...]) -> list[tuple[str, Line]]:
+    """Return the lines that appeared or changed, each with its mark."""
+    text_of = {line.ref: line.text for line in old if line.ref is not None}
+    texts = Counter(line.text for line in old if line.ref is None)
+    marked: list[tuple[str, Line]] = []
+    for line in new:
+        if line.ref is None:
+            if texts[line.text]:
+                texts[line.text] -= 1
+            else:
+                marked.append(("+", line))
+        elif line.ref not in text_of:
+            marked.append(("+", line))
+        elif text_of[line.ref] != line.text:
+            marked.append(("~", line))
+    return marked
+
+
+def _gone_lines(old: tuple[Line, ...], new: tuple[Line, ...]) -> list[str]:
+    """Say what went, as ranges: refs joined, and of a run of texts the first and the last.
+
+    Texts that stood among rows that went with them are only counted: whoever reads this has the rows.
+    """
+    kept = {line.ref for line in new if line.ref is not None}
+    texts = Counter(line.text for line in new if line.ref is None)
+    refs: list[int] = []
+    among = 0
+    said: list[str] = []
+    for is_gone, run in groupby(old, key=lambda line: _is_gone(line, kept, texts)):
+        if not is_gone:
             continue
-        if item.node.package != package:
-            package = item.node.package
-            lines.append(f"[{safe_package(package) or 'no package'}]")
-        lines.append(f"{mark} {line}")
-    return lines
+        lines = list(run)
+        refs.extend(line.ref for line in lines if line.ref is not None)
+        loose = [line.text for line in lines if line.ref is None]
+        if len(loose) < len(lines) and len(lines) > _SHORT_RUN:
+            among += len(loose)
+        else:
+            said.extend(_run_of_texts(loose))
+    counted = f" and {among} texts among them" if among > 1 else " and a text among them" if among else ""
+    return [*([f"gone: {_ranges(refs, kept)}{counted}"] if refs else []), *said]
 
 
-def _gone_lines(old: tuple[Item, ...], new: tuple[Item, ...]) -> list[str]:
-    kept = {item.ref for item in new}
-    refs = [item.ref for item in old if item.ref is not None and item.ref not in kept]
-    texts = Counter(item_line(item) for item in old if item.ref is None)
-    texts -= Counter(item_line(item) for item in new if item.ref is None)
-    lines = [f"gone: {_ranges(refs)}"] if refs else []
-    lines.extend(f"gone {shorten(line, _GONE_LENGTH)}" for line in texts.elements())
-    return lines
+def _is_gone(line: Line, kept: set[int], texts: Counter[str]) -> bool:
+    if line.ref is not None:
+        return line.ref not in kept
+    if texts[line.text]:
+        texts[line.text] -= 1
+        return False
+    return True
 
 
-def _ranges(refs: list[int]) -> str:
-    """Write refs with neighbours joined: `3-5, 9`."""
+def _run_of_texts(texts: list[str]) -> list[str]:
+    if len(texts) <= _SHORT_RUN:
+        return [f"gone {shorten(text, _GONE_LENGTH)}" for text in texts]
+    first, last = shorten(texts[0], _GONE_LENGTH), shorten(texts[-1], _GONE_LENGTH)
+    return [f"gone {first} ... {last} ({len(texts)} lines)"]
+
+
+def _ranges(refs: list[int], kept: set[int]) -> str:
+    """Write refs with those joined that have none of `kept` between them: `3-5, 9`."""
+    still = sorted(kept)
     runs: list[list[int]] = []
     for ref in sorted(refs):
-        if runs and ref == runs[-1][1] + 1:
+        if runs and bisect_left(still, runs[-1][1]) == bisect_left(still, ref):
             runs[-1][1] = ref
         else:
             runs.append([ref, ref])

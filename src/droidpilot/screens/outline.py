@@ -6,17 +6,20 @@ Text for a model, JSON for programs and the diff are all made from it. It must n
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from droidpilot.screens.hierarchy import Node
 from droidpilot.screens.hits import Layout, covered_by, layout_of, tap_point
 from droidpilot.screens.labels import id_words, shown
-from droidpilot.screens.screen import Screen, is_page, is_visible, keyboard_windows
+from droidpilot.screens.screen import Screen, is_page, keyboard_windows, visible_nodes
 
 _ABOVE = 20  # how many ancestors' texts are looked at for repetition
 _BELOW = 40  # how many texts inside a node are looked at
 _MAX_ID_WORDS = 4
+_NEAR = 3  # how many levels up a neighbour may stand
+_CAPTION = 120  # characters; more than that is a text, not a name
 _WORD_BREAK = re.compile(r"[\s,;:•·|]+")
 _PACKAGE = re.compile(r"[^A-Za-z0-9_.:]+")
 
@@ -95,6 +98,7 @@ class _Reader:
         self._screen = screen
         self._display = screen.display
         self._layout = layout_of(screen.hierarchy, screen.display)
+        self._visible = visible_nodes(screen.hierarchy, self._display)
         self._keyboards = keyboard_windows(screen.hierarchy, screen.package)
         self._ref_by_index = {index: ref for ref, index in screen.refs.items()}
         self._items: list[Item] = []
@@ -109,7 +113,7 @@ class _Reader:
         outer = self._open[-1] if self._open else _Open(len(self._screen.nodes), (), None)
         scope = _Open(node.end, outer.above, outer.taker)
         self._open.append(scope)
-        if not is_visible(node, self._display):
+        if not self._visible[node.index]:
             return
         own = _own_text(node)
         if own and any(_says(above, own) for above in outer.above):
@@ -138,6 +142,7 @@ class _Reader:
     def finish(self) -> tuple[Item, ...]:
         while self._open:
             self._close(self._open.pop())
+        self._name_by_neighbours()
         return tuple(item for item in self._items if item.words or (item.ref is not None and not self._is_shell(item)))
 
     def _is_shell(self, item: Item) -> bool:
@@ -152,6 +157,35 @@ class _Reader:
             and cover.index in self._ref_by_index
             and cover.bounds.clip(self._display) == node.bounds.clip(self._display)
         )
+
+    def _name_by_neighbours(self) -> None:
+        """Give a thing without words the texts beside it, where it is the only one there that can be used.
+
+        So the label left of a switch stands on one line with it. Anything else keeps its class in front of them (the
+        arrow beside a title goes back, it is not the title), or the name that its id gives it.
+        """
+        places = [item.node.index for item in self._items]
+        usable = [item.node.index for item in self._items if item.ref is not None]
+        for item in self._items:
+            node = item.node
+            if item.ref is None or item.words or item.is_named_by_row or not node.is_tappable:
+                continue
+            if not (node.checkable or node.is_editable) and id_words(node.resource_id):
+                continue
+            for level, above in enumerate(self._screen.hierarchy.ancestors(node)):
+                is_alone = bisect_left(usable, above.end) - bisect_left(usable, above.index) == 1
+                if level == _NEAR or not is_alone or is_page(above, self._display):
+                    break
+                beside = self._items[bisect_left(places, above.index) : bisect_left(places, above.end)]
+                spoken = [other for other in beside if other.ref is None and other.words]
+                if spoken:
+                    words = [word for other in spoken for word in other.words]
+                    if sum(map(len, words)) <= _CAPTION:
+                        says_itself = node.checkable or node.is_editable
+                        item.words = words if says_itself else [item.name, *words]
+                        for other in spoken:
+                            other.words = []
+                    break
 
     def _close(self, scope: _Open) -> None:
         """Take back a read-only text that what stands in its node says altogether."""

@@ -10,19 +10,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from droidpilot.core.errors import TargetError
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 from droidpilot.screens.labels import clean, raw_label
-from droidpilot.screens.screen import display_of, is_page, is_visible, keyboard_windows
+from droidpilot.screens.screen import display_of, is_page, keyboard_windows, visible_nodes
 
 _LIST_CLASSES = ("RecyclerView", "ListView", "GridView", "StackView")
 _PAGE_CLASSES = ("ScrollView", "WebView", "ViewPager", "ViewPager2")
 #: What switches of older Androids write on themselves: a state, not a label.
 _STATE_WORDS = frozenset(("on", "off"))
 _MAX_INNER = 300  # nodes that are read for the words of one row; keeps deep nesting linear
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,20 @@ class _Identity:
 
 
 class RefBook:
-    """Gives refs and finds their nodes again. Holds the identities of the last look only."""
+    """Gives refs and finds their nodes again. Holds the identities of the last look only.
 
-    def __init__(self, next_ref: int = 1, known: dict[int, _Identity] | None = None) -> None:
+    A ref is given to every node that can be used, but only those that were printed may be used by who asks: one that
+    was cut off or left out of a text has never been seen.
+    """
+
+    def __init__(
+        self, next_ref: int = 1, known: dict[int, _Identity] | None = None, printed: Iterable[int] = ()
+    ) -> None:
         self._next = next_ref
         self._known: dict[int, _Identity] = dict(known or {})
+        self._printed = set(printed)
+        self._first = next_ref  # what is below was given by others, before this book was opened
+        self._inherited = frozenset(self._known)
 
     @property
     def next_ref(self) -> int:
@@ -67,17 +78,42 @@ class RefBook:
             refs[ref] = node.index
             known[ref] = identity
         self._known = known
+        self._printed &= known.keys()
         return refs
+
+    def note_printed(self, refs: Iterable[int]) -> None:
+        """Remember that these refs stand in a text that who asks was given."""
+        self._printed.update(ref for ref in refs if ref in self._known)
+
+    def check_printed(self, ref: int) -> None:
+        """Refuse a ref that is known, but that nobody was shown.
+
+        Raises:
+            TargetError: code never_printed.
+        """
+        if ref in self._known and ref not in self._printed:
+            raise TargetError(
+                f"ref {ref} was never shown to you",
+                hint="look first, and go on where the text was cut",
+                code="never_printed",
+            )
 
     def find(self, ref: int, hierarchy: Hierarchy, display: Bounds | None = None, *, front: str | None = None) -> Node:
         """Return the node that `ref` names on a hierarchy, without giving or expiring any ref.
 
         Raises:
-            TargetError: codes no_ref (never given), stale_ref (not there now), ambiguous_ref (there more than once).
+            TargetError: codes no_ref (never given), stale_ref (not there now), foreign_ref (given before this book was
+                opened, and gone since), ambiguous_ref (there more than once).
         """
         if not 0 < ref < self._next:
             raise TargetError(f"there is no ref {ref}", hint="use a ref of the last screen", code="no_ref")
         identity = self._known.get(ref)
+        if identity is None and ref < self._first and ref not in self._inherited:
+            raise TargetError(
+                f"ref {ref} is of an earlier session on this phone",
+                hint="use a ref of the last screen",
+                code="foreign_ref",
+            )
         if identity is None:
             raise TargetError(
                 f"ref {ref} was on an earlier screen and is gone", hint="use a ref of the last screen", code="stale_ref"
@@ -95,7 +131,8 @@ class RefBook:
     def to_json(self) -> str:
         """Write the book, for another process that goes on with the same phone."""
         known = {str(ref): [i.key, i.twins, i.place, i.company] for ref, i in self._known.items()}
-        return json.dumps({"format": _FORMAT, "next": self._next, "known": known}, separators=(",", ":"))
+        book = {"format": _FORMAT, "next": self._next, "known": known, "printed": sorted(self._printed)}
+        return json.dumps(book, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> RefBook:
@@ -113,14 +150,15 @@ class RefBook:
                 int(ref): _Identity(str(key), int(twins), int(place), str(company))
                 for ref, (key, twins, place, company) in data["known"].items()
             }
+            printed = {int(ref) for ref in data["printed"]}
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError(f"not a book of refs: {error}") from error
         if next_ref < 1 or any(not 0 < ref < next_ref for ref in known):
             raise ValueError("not a book of refs: it holds one that was never given")
-        return cls(next_ref, known)
+        return cls(next_ref, known, printed & known.keys())
 
 
-def _match(known: dict[int, _Identity], nodes: list[Node], identities: list[_Identity]) -> dict[int, Node]:
+def _match(known: dict[int, _Identity], nodes: Sequence[Node], identities: Sequence[_Identity]) -> dict[int, Node]:
     """Return the node of every known ref that fits exactly one.
 
     Twins are told apart by their place, and only while the same twins stand in the same company; else none fits.
@@ -138,16 +176,18 @@ def _match(known: dict[int, _Identity], nodes: list[Node], identities: list[_Ide
     return found
 
 
-def _identify(hierarchy: Hierarchy, display: Bounds | None, front: str | None) -> tuple[list[Node], list[_Identity]]:
-    """Return the visible usable nodes, keyboards left out, and how each is known."""
+@lru_cache(maxsize=4)
+def _identify(
+    hierarchy: Hierarchy, display: Bounds | None, front: str | None
+) -> tuple[tuple[Node, ...], tuple[_Identity, ...]]:
+    """Return the visible usable nodes, keyboards left out, and how each is known; the last few are kept."""
     display = display_of(hierarchy) if display is None else display
     keyboards = keyboard_windows(hierarchy, front)
-    said = _said(hierarchy, display)
-    nodes = [
-        node
-        for node in hierarchy.nodes
-        if node.is_usable and node.window not in keyboards and is_visible(node, display)
-    ]
+    visible = visible_nodes(hierarchy, display)
+    said = _said(hierarchy, visible)
+    nodes = tuple(
+        node for node in hierarchy.nodes if visible[node.index] and node.is_usable and node.window not in keyboards
+    )
     chains, lists = _chains(hierarchy, nodes, said)
     keys = [_digest(chains[node.index], _label(node, said, display)) for node in nodes]
     counts = Counter(keys)
@@ -162,17 +202,19 @@ def _identify(hierarchy: Hierarchy, display: Bounds | None, front: str | None) -
         company = companies[lists[node.index]] if counts[key] > 1 else ""
         identities.append(_Identity(key, counts[key], places[key], company))
         places[key] += 1
-    return nodes, identities
+    return nodes, tuple(identities)
 
 
-def _said(hierarchy: Hierarchy, display: Bounds) -> list[str]:
+def _said(hierarchy: Hierarchy, visible: tuple[bool, ...]) -> list[str]:
     """Return what each node says by itself as far as it is no state and no content of a field, by index."""
     said: list[str] = []
     for node in hierarchy.nodes:
-        if not is_visible(node, display):
+        if not visible[node.index]:
             said.append("")
         elif node.is_editable or node.password:
             said.append(f"{clean(node.desc)}\t{clean(node.hint)}")
+        elif not (node.text or node.desc or node.hint):
+            said.append("")
         else:
             text = clean(raw_label(node))
             said.append("" if node.checkable and text.lower() in _STATE_WORDS else text)
@@ -190,7 +232,7 @@ def _label(node: Node, said: list[str], display: Bounds) -> str:
     return "\n".join(filter(None, said[node.index + 1 : min(node.end, node.index + _MAX_INNER)]))
 
 
-def _chains(hierarchy: Hierarchy, nodes: list[Node], said: list[str]) -> tuple[dict[int, str], dict[int, int]]:
+def _chains(hierarchy: Hierarchy, nodes: Sequence[Node], said: list[str]) -> tuple[dict[int, str], dict[int, int]]:
     """Return by index, for `nodes` and their ancestors: a digest of the place, the innermost list (below 0: none)."""
     needed: set[int] = set()
     for node in nodes:

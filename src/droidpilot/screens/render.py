@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
+from droidpilot.core.errors import TargetError
+from droidpilot.core.text import plural
 from droidpilot.screens.labels import clean, fold
 from droidpilot.screens.outline import Item, actions_of, outline, safe_package
 from droidpilot.screens.screen import Screen
@@ -20,42 +26,116 @@ _LOOK_AHEAD = 48
 _EAST_ASIAN = re.compile("[\u2e80-\u9fff\uac00-\ud7a3]")  # looks like no Latin letter: spares the look-alike tables
 
 
-def render(screen: Screen) -> str:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One item as it is written."""
+
+    text: str
+    ref: int | None
+    package: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A text about a screen and what it shows."""
+
+    text: str
+    refs: frozenset[int] = frozenset()  # those that begin a line of the text
+    left_off: int = 0  # lines that did not fit
+    next_ref: int | None = None  # where the rest begins; None where nothing was left off, or no ref begins it
+
+
+def render(screen: Screen, limit_bytes: int | None = None, from_ref: int | None = None) -> str:
     """Write a screen: a header, a health line if there is something to say, then one line per item.
 
-    A usable item begins with its ref, one to read with `-`; states are words at the end. No coordinates.
+    A usable item begins with its ref, one to read with `-`; states are words at the end. No coordinates. `limit_bytes`
+    and `from_ref` as in `body`.
     """
-    return "\n".join([*head_lines(screen), *item_lines(screen, outline(screen))])
+    return f"{header(screen)}\n{body(screen, limit_bytes=limit_bytes, from_ref=from_ref).text}".rstrip("\n")
 
 
-def head_lines(screen: Screen) -> list[str]:
-    """Return the header and, if there is something to say, the health line."""
-    lines = [header(screen)]
-    health = health_line(screen)
-    if health:
-        lines.append(health)
-    return lines
+def body(screen: Screen, *, limit_bytes: int | None = None, from_ref: int | None = None) -> Rendering:
+    """Write a screen without its header, from the line of `from_ref` on, at most about `limit_bytes` of UTF-8.
+
+    A cut drops whole lines from the end, in front of a line with a ref, so that the rest can be asked for; the health
+    line says how many. There is always at least one line.
+
+    Raises:
+        TargetError: code no_line: no line begins with `from_ref`.
+    """
+    lines = lines_of(screen)
+    start = 0 if from_ref is None else _line_of(lines, from_ref)
+    end = len(lines) if limit_bytes is None else _cut(lines, start, limit_bytes)
+    left_off = len(lines) - end
+    next_ref = lines[end].ref if left_off else None
+    cut = ""
+    if left_off:
+        rest = f"ui_tree from_ref={next_ref} goes on" if next_ref is not None else "scroll to see them"
+        cut = f"cut: {left_off} of {plural(len(lines), 'line')} left off, {rest}"
+    health = health_line(screen, cut)
+    shown = lines[start:end]
+    texts = [*([health] if health else []), *with_packages(screen, shown)]
+    refs = frozenset(line.ref for line in shown if line.ref is not None)
+    return Rendering("\n".join(texts), refs, left_off, next_ref)
+
+
+def framed(screen: Screen, *, limit_bytes: int | None = None, from_ref: int | None = None) -> Rendering:
+    """Write a screen as data for a model: `body` in a frame that names package and activity in place of a header.
+
+    Raises:
+        TargetError: code no_line.
+    """
+    inner = body(screen, limit_bytes=limit_bytes, from_ref=from_ref)
+    return replace(inner, text=frame(inner.text, screen.package, short_activity(screen)))
+
+
+def _line_of(lines: tuple[Line, ...], ref: int) -> int:
+    found = next((place for place, line in enumerate(lines) if line.ref == ref), None)
+    if found is None:
+        raise TargetError(f"no line of the screen begins with {ref} now", hint="look at the whole", code="no_line")
+    return found
+
+
+def _cut(lines: tuple[Line, ...], start: int, limit_bytes: int) -> int:
+    """Return the end of the lines that fit; where possible in front of a line that has a ref."""
+    used = 0
+    for place in range(start, len(lines)):
+        used += len(lines[place].text.encode()) + 1
+        if used > limit_bytes and place > start:
+            return next((at for at in range(place, start, -1) if lines[at].ref is not None), place)
+    return len(lines)
 
 
 def header(screen: Screen) -> str:
     """Return `package/activity`, the activity without a package that repeats."""
     if screen.package is None:
         return "app in front unknown"
-    package = safe_package(screen.package)
-    activity = safe_package(screen.activity or "").removeprefix(package).removeprefix("/")
+    package, activity = safe_package(screen.package), short_activity(screen)
     return f"{package}/{activity}" if activity else package
 
 
-def health_line(screen: Screen) -> str:
+def short_activity(screen: Screen) -> str:
+    """Return the activity in front without a package that repeats, "" where it is not known."""
+    return safe_package(screen.activity or "").removeprefix(safe_package(screen.package or "")).removeprefix("/")
+
+
+def health_line(screen: Screen, cut: str = "") -> str:
     """Return what the lines below cannot say, "" where all is well."""
     health = screen.health
+    turned = health.turned_from
     says = [
         words
         for words, is_said in (
+            ("display off", health.is_off),
+            ("locked", health.is_locked),
+            ("secure: pictures of it are black", health.is_secure),
+            (f"turned: rotation was {turned}, is {screen.rotation}", turned is not None),
             ("keyboard open", health.has_keyboard),
+            (cut, bool(cut)),
             ("cut: parts are missing", not health.is_complete),
             ("opaque: most of it has no nodes", health.is_opaque),
-            ("not settled", not health.is_settled),
+            ("never idle: something keeps moving", health.is_never_idle),
+            ("not settled", not health.is_settled and not health.is_never_idle),
         )
         if is_said
     ]
@@ -63,16 +143,22 @@ def health_line(screen: Screen) -> str:
     return f"! {'; '.join(says)}" if says else ""
 
 
-def item_lines(screen: Screen, items: tuple[Item, ...]) -> list[str]:
-    """Return one line per item, with a `[package]` line where the package changes."""
-    lines: list[str] = []
+@lru_cache(maxsize=4)
+def lines_of(screen: Screen) -> tuple[Line, ...]:
+    """Return one line per item, in reading order; the last few are kept, since diffs compare them."""
+    return tuple(Line(item_line(item), item.ref, item.node.package) for item in outline(screen))
+
+
+def with_packages(screen: Screen, lines: Iterable[Line], marks: Iterable[str] | None = None) -> list[str]:
+    """Return the texts of lines, each behind its mark, with a `[package]` line where the package changes."""
+    texts: list[str] = []
     package = screen.package or ""
-    for item in items:
-        if item.node.package != package:
-            package = item.node.package
-            lines.append(f"[{safe_package(package) or 'no package'}]")
-        lines.append(item_line(item))
-    return lines
+    for line, mark in zip(lines, repeat("") if marks is None else marks, strict=False):
+        if line.package != package:
+            package = line.package
+            texts.append(f"[{safe_package(package) or 'no package'}]")
+        texts.append(mark + line.text)
+    return texts
 
 
 def item_line(item: Item) -> str:
@@ -108,10 +194,11 @@ def _opener(match: re.Match[str]) -> str:
     return "(" if letters.startswith(_FRAME_NAMES) else match[0]
 
 
-def frame(text: str, package: str | None) -> str:
+def frame(text: str, package: str | None, activity: str = "") -> str:
     """Wrap a screen's text as data of `package`: a model must be able to see where it begins and ends."""
     name = safe_package(package) if package else "unknown"
-    return f'<screen package="{name}">\n{neutral(text)}\n</screen>'
+    where = f' activity="{safe_package(activity)}"' if activity else ""
+    return f'<screen package="{name}"{where}>\n{neutral(text)}\n</screen>'
 
 
 def screen_json(screen: Screen) -> dict[str, Any]:
@@ -130,9 +217,14 @@ def screen_json(screen: Screen) -> dict[str, Any]:
             "complete": screen.health.is_complete,
             "opaque": screen.health.is_opaque,
             "keyboard": screen.health.has_keyboard,
+            "locked": screen.health.is_locked,
+            "off": screen.health.is_off,
+            "secure": screen.health.is_secure,
+            "never_idle": screen.health.is_never_idle,
+            "turned_from": screen.health.turned_from,
             "notes": list(screen.health.notes),
         },
-        "text": "\n".join([*head_lines(screen), *item_lines(screen, items)]),
+        "text": render(screen),
         "refs": [_ref_json(screen, item) for item in items if item.ref is not None],
     }
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from droidpilot.core.text import plural
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
@@ -33,7 +34,21 @@ class Health:
     is_complete: bool = True  # the whole hierarchy was read; absence may be judged only then
     is_opaque: bool = False  # a surface without nodes (WebView, Flutter, game) covers most of the screen
     has_keyboard: bool = False  # an input-method window is part of the dump
+    is_locked: bool = False  # the lock screen is there
+    is_off: bool = False  # the display is off
+    is_secure: bool = False  # the window in focus forbids pictures of itself; its nodes can be read all the same
+    is_never_idle: bool = False  # something on it moves for ever; the rest of it is still
+    turned_from: int | None = None  # rotation of the screen that was told before, where it was another one
     notes: tuple[str, ...] = ()  # in words, for the health line: repairs, foreign windows
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What the phone itself says about the state it is in."""
+
+    is_locked: bool = False
+    is_off: bool = False
+    is_secure: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,12 +93,21 @@ def make_screen(
     height: int,
     rotation: int,
     is_settled: bool = True,
+    is_never_idle: bool = False,
+    power: Power = Power(),
     refs: dict[int, int] | None = None,
     fingerprint: str | None = None,
 ) -> Screen:
     """Build a Screen: works out the app in front, the health and, where it is not given, the fingerprint."""
     package = front_package(hierarchy, foreground_package)
     display = Bounds(0, 0, width, height)
+    health = replace(
+        health_of(hierarchy, package, display, is_settled=is_settled),
+        is_never_idle=is_never_idle,
+        is_locked=power.is_locked,
+        is_off=power.is_off,
+        is_secure=power.is_secure,
+    )
     return Screen(
         number=number,
         hierarchy=hierarchy,
@@ -93,7 +117,7 @@ def make_screen(
         height=height,
         rotation=rotation,
         fingerprint=fingerprint_of(hierarchy) if fingerprint is None else fingerprint,
-        health=health_of(hierarchy, package, display, is_settled=is_settled),
+        health=health,
         refs={} if refs is None else refs,
     )
 
@@ -111,17 +135,22 @@ def display_of(hierarchy: Hierarchy) -> Bounds:
     )
 
 
-def fingerprint_of(hierarchy: Hierarchy) -> str:
-    """Return a digest (sha256, hex) of all that a person could see change: texts, states, bounds, windows, rotation."""
+def fingerprint_of(hierarchy: Hierarchy, *, leave_out: frozenset[int] = frozenset(), has_focus: bool = True) -> str:
+    """Return a digest (sha256, hex) of all that a person could see change: texts, states, bounds, windows, rotation.
+
+    The nodes in `leave_out` (indexes) do not count, nor, unless `has_focus`, where the focus is.
+    """
     parts = [repr((hierarchy.rotation, hierarchy.is_complete))]
     for node in hierarchy.nodes:
+        if node.index in leave_out:
+            continue
         b = node.bounds
         flags = (
             node.checkable,
             node.checked,
             node.clickable,
             node.enabled,
-            node.focused,
+            node.focused and has_focus,
             node.scrollable,
             node.long_clickable,
             node.selected,
@@ -216,10 +245,18 @@ def is_visible(node: Node, display: Bounds) -> bool:
     )
 
 
+@lru_cache(maxsize=8)
+def visible_nodes(hierarchy: Hierarchy, display: Bounds) -> tuple[bool, ...]:
+    """Return `is_visible` of every node, by index; the last few are kept, since every step of a look asks."""
+    return tuple(is_visible(node, display) for node in hierarchy.nodes)
+
+
 def is_page(node: Node, display: Bounds) -> bool:
     """Tell whether a container is as large as a page: at least half of the display, too large to be one thing."""
-    area = node.bounds.clip(display)
-    return area.width * area.height * 2 > display.width * display.height
+    bounds = node.bounds
+    width = min(bounds.right, display.right) - max(bounds.left, display.left)
+    height = min(bounds.bottom, display.bottom) - max(bounds.top, display.top)
+    return width > 0 and height > 0 and width * height * 2 > display.width * display.height
 
 
 def health_of(hierarchy: Hierarchy, package: str | None, display: Bounds, *, is_settled: bool = True) -> Health:

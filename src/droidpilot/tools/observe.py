@@ -24,20 +24,26 @@ class Read:
         return None
 
 
+class UiTreeArguments(Arguments):
+    from_ref: int | None = Field(
+        default=None, ge=1, description="only where a screen was cut: the ref it names to go on from", examples=[57]
+    )
+
+
 class UiTree(Read):
     name: ClassVar[str] = "ui_tree"
     summary: ClassVar[str] = (
         "Look at the screen. Each line is one thing to use (beginning with its ref) or to read (beginning with -). "
         "Results of other tools already show what changed, so look only when that is not enough."
     )
-    arguments: ClassVar[type[Arguments]] = NoArguments
+    arguments: ClassVar[type[Arguments]] = UiTreeArguments
 
-    def aim(self, arguments: NoArguments, scene: Scene) -> Aim:
+    def aim(self, arguments: UiTreeArguments, scene: Scene) -> Aim:
         return Aim(sentence="Look at the screen", package=scene.screen.package)
 
-    def run(self, arguments: NoArguments, aim: Aim, phone: Phone) -> Done:
+    def run(self, arguments: UiTreeArguments, aim: Aim, phone: Phone) -> Done:
         screen = phone.look()
-        return Done(text="", value=screen, screen=screen)
+        return Done(text="", value=screen, screen=screen, from_ref=arguments.from_ref)
 
 
 class ListApps(Read):

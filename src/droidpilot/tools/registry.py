@@ -16,11 +16,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from droidpilot.core.calls import Effect, Tier
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import BadArguments
+from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device.driver import App, Driver
 from droidpilot.screens.hierarchy import Node
 from droidpilot.screens.screen import Screen
+from droidpilot.tools.picture_frame import PictureFrame, Taken, no_picture
 
 #: Seconds a call may take in all, waiting for a person excluded (T29).
 CALL_TIMEOUT_S = 60.0
@@ -43,6 +45,7 @@ class Scene:
     screen: Screen
     find: Callable[[int], Node]  # the node of a ref on this screen; raises TargetError
     apps: Callable[[], Sequence[App]]
+    picture: Callable[[int], PictureFrame] = no_picture  # the picture of a number; raises TargetError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,7 @@ class Aim:
     words: tuple[str, ...] = ()  # what `matching` sees beside the nodes' labels: a key, a text, an app label, a setting
     is_matchable: bool = False  # whether there is anything for `matching` to see with this tool
     is_by_place: bool = False  # the caller named coordinates, so what lay there when it looked matters
+    seen_on: Screen | None = None  # the look they were read from; None: the one that was told last
     is_gesture_over: bool = False  # moves over labels without pressing them: their words are no risk
     is_secret: bool = False  # the text goes into a password field
     plan: Any = None  # what `run` needs, private to the tool
@@ -69,6 +73,7 @@ class Phone:
     clock: Clock
     deadline: Deadline
     look: Callable[[], Screen]  # a settled look, recorded
+    picture: Callable[[], Taken]  # a picture, after waiting for its turn; raises ToolError and DeviceError
     stop: Stop
 
 
@@ -79,6 +84,9 @@ class Done:
     text: str
     value: Any = None
     screen: Screen | None = None
+    from_ref: int | None = None  # of `screen`: the line that its text begins with; None: the whole
+    image: Image | None = None  # goes to the asker behind the text
+    looks: tuple[Screen, ...] = ()  # what `image` shows: all of them must be screens that may be told
     ends: str = ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from droidpilot.tools.apps import OpenApp
 from droidpilot.tools.control import Finish, Wait
 from droidpilot.tools.observe import ListApps, ReadSetting, UiTree
+from droidpilot.tools.picture import Screenshot
 from droidpilot.tools.registry import Registry
 from droidpilot.tools.text import Press, TypeText
 from droidpilot.tools.touch import LongPress, Scroll, Swipe, Tap
@@ -25,6 +26,7 @@ def all_tools() -> Registry:
             ListApps(),
             Wait(),
             ReadSetting(),
+            Screenshot(),
             Finish(),
         ]
     )

@@ -20,6 +20,9 @@ TOUCH_SLOP_PX = 24
 #: How far apart the points of a swipe's path are judged.
 _PATH_STEP_PX = 60
 
+PICTURE = Field(
+    default=None, ge=1, description="number of the picture that x and y are px of; leave out for px of the screen"
+)
 REF = Field(default=None, ge=0, description="ref of a line on the screen", examples=[12])
 
 
@@ -38,11 +41,14 @@ class PointArguments(Arguments):
     ref: int | None = REF
     x: int | None = Field(default=None, ge=0, description="px from the left, only where no ref fits")
     y: int | None = Field(default=None, ge=0, description="px from the top")
+    picture: int | None = PICTURE
 
     @model_validator(mode="after")
     def one_target(self) -> Self:
         if (self.ref is None) == (self.x is None) or (self.x is None) != (self.y is None):
             raise ValueError("give either ref, or both x and y")
+        if self.picture is not None and self.x is None:
+            raise ValueError("picture goes with x and y, not with ref")
         return self
 
 
@@ -64,6 +70,23 @@ def check_point(screen: Screen, x: int, y: int) -> None:
             code="off_screen",
             hint="scroll until it is on the screen",
         )
+
+
+def place(scene: Scene, x: int, y: int, picture: int | None) -> tuple[int, int]:
+    """Return px of the display for what was given: they are those already, unless a picture is named.
+
+    Raises:
+        TargetError: no_picture, outside_picture, mismatched_picture, stale_picture, off_screen.
+    """
+    if picture is not None:
+        x, y = scene.picture(picture).on_display(x, y, scene.screen)
+    check_point(scene.screen, x, y)
+    return x, y
+
+
+def seen_on(scene: Scene, picture: int | None) -> Screen | None:
+    """Return the look that places in a picture were read from, None where they were not."""
+    return None if picture is None else scene.picture(picture).screen
 
 
 def refuse_disabled(screen: Screen, nodes: tuple[Node, ...]) -> None:
@@ -111,8 +134,7 @@ class _Press(_Gesture):
             what = name_of(screen, node)
         else:
             assert arguments.x is not None and arguments.y is not None  # one_target
-            x, y = arguments.x, arguments.y
-            check_point(screen, x, y)
+            x, y = place(scene, arguments.x, arguments.y, arguments.picture)
             what = ""
         nodes = target_nodes(screen.hierarchy, x, y, screen.display)
         refuse_disabled(screen, nodes)
@@ -125,6 +147,7 @@ class _Press(_Gesture):
             nodes=nodes,
             is_matchable=True,
             is_by_place=arguments.ref is None,
+            seen_on=seen_on(scene, arguments.picture),
         )
 
 
@@ -168,6 +191,7 @@ class SwipeArguments(Arguments):
     x2: int = Field(ge=0, description="end, px from the left", examples=[540])
     y2: int = Field(ge=0, description="end, px from the top", examples=[600])
     duration_ms: int = Field(default=300, ge=50, le=10_000, description="how long it takes", examples=[300])
+    picture: int | None = PICTURE
 
 
 def path(start: tuple[int, int], end: tuple[int, int]) -> tuple[tuple[int, int], ...]:
@@ -193,9 +217,8 @@ class Swipe(_Gesture):
 
     def aim(self, arguments: SwipeArguments, scene: Scene) -> Aim:
         screen = scene.screen
-        start, end = (arguments.x1, arguments.y1), (arguments.x2, arguments.y2)
-        check_point(screen, *start)
-        check_point(screen, *end)
+        start = place(scene, arguments.x1, arguments.y1, arguments.picture)
+        end = place(scene, arguments.x2, arguments.y2, arguments.picture)
         nodes = nodes_along(screen, path(start, end))
         under_start = target_nodes(screen.hierarchy, *start, screen.display)
         is_press = max(abs(start[0] - end[0]), abs(start[1] - end[1])) < TOUCH_SLOP_PX
@@ -209,6 +232,7 @@ class Swipe(_Gesture):
             nodes=nodes,
             is_matchable=True,
             is_by_place=True,
+            seen_on=seen_on(scene, arguments.picture),
             # A drag that starts inside a scrolling container scrolls it; anything else may press or slide a control.
             is_gesture_over=not is_press and _scrolls(screen, under_start),
         )

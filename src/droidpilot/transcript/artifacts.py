@@ -15,6 +15,11 @@ _SUFFIX = re.compile(r"[a-z0-9]{1,8}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
+def is_digest(text: str) -> bool:
+    """Tell whether `text` can name an artifact; a transcript that was written over may say anything."""
+    return _DIGEST.fullmatch(text) is not None
+
+
 class ArtifactStore:
     """The artifacts of one session directory."""
 
@@ -49,7 +54,7 @@ class ArtifactStore:
 
     def path_of(self, digest: str) -> Path | None:
         """Return the file that the digest names, None where it was not kept or is gone."""
-        if not _DIGEST.fullmatch(digest):
+        if not is_digest(digest):
             raise UsageError(f"{digest!r} is not the digest of an artifact", hint="it has 64 hexadecimal digits")
         return (
             next(iter(sorted(self.directory.glob(f"{digest}.[a-z0-9]*[a-z0-9]"))), None)
@@ -62,7 +67,10 @@ class ArtifactStore:
         path = self.path_of(digest)
         if path is None:
             raise UsageError(f"there is no artifact {digest}", hint="it may have been pruned")
-        data = path.read_bytes()
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error}", hint="check who owns it") from error
         if hashlib.sha256(data).hexdigest() != digest:
             raise UsageError(
                 f"{path} was changed since it was written", hint="do not trust it", code="artifact_changed"

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
 from droidpilot.core.calls import Answer
 from droidpilot.core.errors import DroidpilotError
 from droidpilot.core.events import (
-    ApprovalAnswered,
     ApprovalAsked,
-    ModelReplied,
     Target,
+    TargetNode,
     ToolCalled,
     ToolReturned,
     VerdictLine,
 )
 from droidpilot.transcript.page_drawing import ArtifactGetter, Drawing, Looks, PictureShelf, draw_picture, draw_target
-from droidpilot.transcript.page_text import Paper
+from droidpilot.transcript.page_records import Records
+from droidpilot.transcript.page_text import Paper, visible
 from droidpilot.transcript.projections import CallState, CallView
-from droidpilot.transcript.reader import Line
 
 Tone = Literal["good", "plain", "warn", "bad"]
 Icon = Literal["check", "cross", "question", "circle", "square", "bang", "wave"]
@@ -138,31 +137,6 @@ class Card:
         return len(self.lines) <= OPEN_LINES
 
 
-class Records:
-    """The lines that tell of each call, by its id."""
-
-    def __init__(self, lines: Iterable[Line]) -> None:
-        self.called: dict[str, tuple[int, ToolCalled]] = {}
-        self.returned: dict[str, ToolReturned] = {}
-        self.questions: dict[str, list[ApprovalAsked]] = {}
-        self.answers: dict[str, ApprovalAnswered] = {}  # by the question's id
-        self.malformed: dict[str, str] = {}
-        for line in lines:
-            match line.event:
-                case ToolCalled() as event:
-                    self.called[event.call_id] = (line.seq, event)
-                case ToolReturned() as event:
-                    self.returned[event.call_id] = event
-                case ApprovalAsked() as event:
-                    self.questions.setdefault(event.call_id, []).append(event)
-                case ApprovalAnswered() as event:
-                    self.answers[event.prompt_id] = event
-                case ModelReplied() as event:
-                    self.malformed.update({call.call_id: call.malformed for call in event.calls if call.malformed})
-                case _:
-                    pass
-
-
 class CardMaker:
     """Makes the cards of one page."""
 
@@ -250,7 +224,7 @@ class CardMaker:
             what = [f"ref {node.ref}"] if node.ref is not None else []
             what += [paper.line(node.cls.rpartition(".")[2], 100), paper.line(node.resource_id, 150)]
             what.append("{}, {} to {}, {} px".format(*node.bounds))
-            looks_like = node.folded if node.folded != node.cleaned or node.cleaned != node.raw else ""
+            looks_like = node.folded if _is_disguised(node) else ""
             made.append(
                 Under(
                     label=paper.line(node.raw, _LABEL),
@@ -275,7 +249,7 @@ class CardMaker:
         first, *rest = self._paper.text(text, _RESULT).split("\n")
         if first.startswith("<screen"):
             first, rest = "", [first, *rest]
-        is_diff = any(line.startswith(("+ ", "~ ", "gone")) for line in rest)
+        is_diff = any(line.startswith(("+", "~", "gone")) for line in rest)
         return first, tuple(TextLine(line, _mark(line) if is_diff else "") for line in rest)
 
     def _foot(self, view: CallView, called: ToolCalled | None, returned: ToolReturned | None) -> tuple[str, ...]:
@@ -302,9 +276,15 @@ class CardMaker:
         return tuple(words)
 
 
+def _is_disguised(node: TargetNode) -> bool:
+    """Tell whether a label holds hidden characters, or look-alikes of ASCII letters; accents are none."""
+    bare = "".join(char for char in unicodedata.normalize("NFKD", node.cleaned) if not unicodedata.combining(char))
+    return visible(node.raw) != node.raw or (node.folded.isascii() and node.folded.casefold() != bare.casefold())
+
+
 def _mark(line: str) -> Literal["", "came", "changed", "went"]:
-    if line.startswith("+ "):
+    if line.startswith("+"):
         return "came"
-    if line.startswith("~ "):
+    if line.startswith("~"):
         return "changed"
     return "went" if line.startswith(("gone ", "gone:")) else ""

@@ -139,7 +139,7 @@ def draw_target(called: ToolCalled, seq: int, looks: Looks, shelf: PictureShelf)
     if not boxes and not points:
         return None
     where = f"screen {called.screen}" if called.screen is not None else "an unnumbered screen"
-    bare = Drawing(width, height, boxes, points, f"Where it would touch {where}; no picture of it was taken.")
+    bare = Drawing(width, height, boxes, points, f"The target on {where}; no picture of it was taken.")
     if not is_known:
         return Drawing(width, height, boxes, points, f"{bare.caption} The size of the display is a guess.")
     digest = looks.picture(called.screen, seq)
@@ -147,16 +147,14 @@ def draw_target(called: ToolCalled, seq: int, looks: Looks, shelf: PictureShelf)
         return bare
     place = shelf.place(digest)
     if isinstance(place, str):
-        return Drawing(width, height, boxes, points, f"Where it would touch {where}; {place}.")
+        return Drawing(width, height, boxes, points, f"The target on {where}; {place}.")
     picture = shelf.shown[place]
     if abs(picture.width / picture.height / (width / height) - 1) > _SHAPE_TOLERANCE:
         return Drawing(
-            width, height, boxes, points, f"Where it would touch {where}; its picture has another shape than the display."
+            width, height, boxes, points, f"The target on {where}; its picture has another shape than the display."
         )
-    caption = f"Where it would touch {where}."
-    return Drawing(
-        width, height, boxes, points, caption, place, width / picture.width, height / picture.height
-    )
+    caption = f"The target on {where}."
+    return Drawing(width, height, boxes, points, caption, place, width / picture.width, height / picture.height)
 
 
 def draw_picture(digest: str, shelf: PictureShelf, paper: Paper) -> Drawing | str:

@@ -24,10 +24,11 @@ from droidpilot.core.events import (
     SessionStarted,
 )
 from droidpilot.core.text import plural
-from droidpilot.transcript.page_cards import Badge, Card, CardMaker, Icon, Records, Tone
+from droidpilot.transcript.page_cards import Badge, Card, CardMaker, Icon, Tone
 from droidpilot.transcript.page_drawing import ArtifactGetter, Looks, PictureShelf
 from droidpilot.transcript.page_head import Head, head_of
-from droidpilot.transcript.page_text import Paper
+from droidpilot.transcript.page_records import Records
+from droidpilot.transcript.page_text import TEXT_BYTES, Paper
 from droidpilot.transcript.pictures import PictureFile
 from droidpilot.transcript.projections import CallView, calls
 from droidpilot.transcript.reader import BadLine, Line, RawEvent, Transcript
@@ -141,8 +142,7 @@ class _Builder:
         lines = transcript.lines
         views = calls(lines)
         frame = _FRAME_BYTES + _CARD_BYTES * len(views) + _LINE_BYTES * len(lines)
-        self._text_room = PAGE_BYTES - frame
-        self._shelf = PictureShelf(artifact, 0)
+        self._shelf = PictureShelf(artifact, PAGE_BYTES - TEXT_BYTES - frame)
         self._cards = CardMaker(Records(lines), Looks(lines), self._shelf, self._paper, artifact)
         self._at: dict[int, list[CallView]] = {}
         for view in views:
@@ -155,9 +155,6 @@ class _Builder:
 
     def build(self) -> PageView:
         head = head_of(self._transcript, self._verification, self._paper)
-        # Pictures are taken as their calls come; the room for text that is never used is given away at the end only
-        # in the sense that the page stays smaller.
-        self._shelf.room_bytes = self._text_room - TEXT_BYTES
         is_marked = self._verification.ok
         for line in _in_order(self._transcript):
             if not is_marked and line.number >= (self._verification.first_bad_line or 0):
@@ -180,10 +177,10 @@ class _Builder:
                 self._take(line, line.event)
             for view in self._at.pop(line.seq, ()):
                 self._add_card(view)
-        return PageView(head, tuple(self._worries[:_MAX_WORRIES]), tuple(self._sections), tuple(self._shelf.shown))
+        sections = tuple(section for section in self._sections if section.items or section.facts)
+        return PageView(head, tuple(self._worries[:_MAX_WORRIES]), sections, tuple(self._shelf.shown))
 
     def _take(self, line: Line, event: AnyEvent) -> None:
-        paper = self._paper
         match event:
             case ModelAsked():
                 self._turn(event.turn, line.ts)
@@ -213,7 +210,6 @@ class _Builder:
                 self._section("start", "Start", "start", line.ts)
             case _:
                 pass
-        del paper
 
     def _replied(self, event: ModelReplied, ts: str) -> None:
         section = self._turn(event.turn, ts)

@@ -17,6 +17,8 @@ from droidpilot.virtual.windows import SCREEN
 IMES = (LATIN_IME, ADB_KEYBOARD)
 MAX_SWIPE_MS = 60_000
 SWIPE_MS = 300
+DISPLAY_ID = "4619827259835644672"
+"""What SurfaceFlinger calls the only display."""
 
 
 def properties(seed: int) -> dict[str, str]:
@@ -177,8 +179,26 @@ def _uiautomator(job: Job) -> int:
     return 0
 
 
-def _screencap(job: Job) -> int:
-    return job.fail("screencap: this phone has no pixels yet; use the UI hierarchy")
+async def _screencap(job: Job) -> int:
+    """Take a PNG: to a file, or to the output. A raw frame buffer is not offered."""
+    words, displays = job.args[1:], (DISPLAY_ID, "0")
+    if "-d" in words:
+        at = words.index("-d")
+        if words[at + 1 : at + 2] not in ([display] for display in displays):
+            return job.fail(f"Display Id '{' '.join(words[at + 1 : at + 2])[:100]}' is not valid.")
+        del words[at : at + 2]
+    paths = [word for word in words if not word.startswith("-")]
+    if "-p" not in words and not any(path.endswith(".png") for path in paths):
+        return job.fail("screencap: this phone can only write PNG: screencap -p [FILE]")
+    png = await job.context.camera.png()
+    if not paths:
+        job.write(png)
+        return 0
+    try:
+        job.phone.files.write(paths[0], File(png, 0o100644, job.phone.wall_s()))
+    except StoreFull as full:
+        return job.fail(f"Error opening file: {paths[0][:200]} ({full})")
+    return 0
 
 
 async def _app_process(job: Job) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from droidpilot.virtual.commands_apps import process_id
+from droidpilot.virtual.commands_device import DISPLAY_ID
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.shell import Job
 from droidpilot.virtual.windows import SCREEN
@@ -22,11 +23,15 @@ def _record(phone: Phone) -> str:
 
 def _window(phone: Phone, _: list[str]) -> str:
     record = _record(phone)
+    secure = "SECURE " if phone.top.is_secure else ""
     focus = f"Window{{3f1c2ab u0 {record}}}" if phone.screen_on else "null"
     return (
         "WINDOW MANAGER WINDOWS (dumpsys window windows)\n"
         f"  Window #0 Window{{3f1c2ab u0 {record}}}:\n"
         f"    mDisplayId=0 rootTaskId=12 mSession=Session{{8d2f 2000:u0a10}} package={phone.top.package}\n"
+        f"    mAttrs={{(0,0)(fillxfill) sim={{adjust=resize}} ty=BASE_APPLICATION wanim=0x10302f8\n"
+        f"      fl=LAYOUT_IN_SCREEN LAYOUT_INSET_DECOR {secure}SPLIT_TOUCH HARDWARE_ACCELERATED\n"
+        f"      pfl=FORCE_DRAW_STATUS_BAR_BACKGROUND USE_BLAST}}\n"
         f"    mBounds=Rect(0, 0 - {SCREEN.width}, {SCREEN.height})\n"
         f"  mCurrentFocus={focus}\n"
         f"  mFocusedApp=ActivityRecord{{a1b2c3d u0 {record} t12}}\n"
@@ -97,6 +102,10 @@ def _wifi(phone: Phone, _: list[str]) -> str:
     return f"Wi-Fi is {state}\nmWifiInfo SSID: {ssid}\n"
 
 
+def _surface_flinger(_: Phone, __: list[str]) -> str:
+    return f'Display {DISPLAY_ID} (HWC display 0): port=0 pnpId=VRT displayName="Virtual"\n'
+
+
 SERVICES: Final[dict[str, Callable[[Phone, list[str]], str]]] = {
     "window": _window,
     "activity": _activity,
@@ -106,6 +115,7 @@ SERVICES: Final[dict[str, Callable[[Phone, list[str]], str]]] = {
     "package": _package,
     "input_method": _input_method,
     "wifi": _wifi,
+    "SurfaceFlinger": _surface_flinger,
 }
 
 

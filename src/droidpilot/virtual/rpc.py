@@ -61,6 +61,8 @@ class InPhoneServer:
                 return Reply(200, b"pong")
             case "POST", "/jsonrpc/0":
                 return Reply(200, json.dumps(await self._call(request.body)).encode(), "application/json")
+            case "GET", "/screenshot/0":
+                return Reply(200, await self.caller.camera.png(), "image/png")
             case _, "/stop":
                 self._port = None
                 self._ended.set()

@@ -9,6 +9,7 @@ from typing import Final
 
 from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.phone import Phone
+from droidpilot.virtual.pictures import Camera
 from droidpilot.virtual.rpc_values import BadParams, Missing
 from droidpilot.virtual.selector import describe, find
 from droidpilot.virtual.touch import Touch
@@ -32,6 +33,7 @@ class Caller:
     """Lets so many ms of the phone's time pass."""
     poll: Callable[[Callable[[], bool], int], Awaitable[bool]]
     """Waits until something holds, at most so many ms; tells whether it does."""
+    camera: Camera
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a gesture lasts: inputs come one after another."""
     configurator: dict[str, object] = field(default_factory=lambda: dict(CONFIGURATOR))

@@ -5,6 +5,7 @@ Source: the interface of u2.jar 0.4.1. This file must never know HTTP.
 
 from __future__ import annotations
 
+import base64
 from typing import Final
 
 from droidpilot.virtual import rpc_gestures as gestures
@@ -12,7 +13,7 @@ from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
 from droidpilot.virtual.phone import DENSITY, SDK
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
-from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, text_at, whole_at
+from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
 from droidpilot.virtual.windows import SCREEN
 
 MAX_WAIT_MS: Final = 120_000
@@ -37,6 +38,13 @@ def _device_info(caller: Caller, _: Params) -> object:
 def _dump(caller: Caller, params: Params) -> object:
     flag_at(params, 0, False)
     return caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH))
+
+
+async def _screenshot(caller: Caller, params: Params) -> object:
+    scale = number_at(params, 0) if params else 1.0
+    if not 0 < scale <= 1:
+        raise BadParams("a scale is above 0 and at most 1")
+    return base64.b64encode(await caller.camera.jpeg(scale, whole_at(params, 1, 80))).decode("ascii")
 
 
 def _press_key(caller: Caller, params: Params) -> object:
@@ -145,7 +153,7 @@ METHODS: Final[dict[str, Method]] = {
     "ping": lambda _, __: "pong",
     "deviceInfo": _device_info,
     "dumpWindowHierarchy": _dump,
-    "takeScreenshot": lambda _, __: None,
+    "takeScreenshot": _screenshot,
     "click": gestures.click,
     "longClick": gestures.long_click,
     "swipe": gestures.swipe,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from droidpilot.virtual.commands import COMMANDS
 from droidpilot.virtual.http import serve_http
 from droidpilot.virtual.phone import Phone
+from droidpilot.virtual.pictures import Camera
 from droidpilot.virtual.rpc import InPhoneServer
 from droidpilot.virtual.rpc_caller import Caller
 from droidpilot.virtual.shell import Context, Shell
@@ -58,7 +59,7 @@ class Services:
                 await asyncio.sleep(POLL_S)
             return True
 
-        server = InPhoneServer(Caller(phone, touch, pause, poll))
+        server = InPhoneServer(Caller(phone, touch, pause, poll, Camera(phone)))
         made = cls(phone, touch, server, set())
         server.on_stop = made._hang_up
         return made
@@ -99,7 +100,9 @@ class Services:
 
     def _context(self) -> Context:
         caller = self.server.caller
-        return Context(self.phone, self.touch, self.server, caller.pause, asyncio.Event().wait, caller.turn)
+        return Context(
+            self.phone, self.touch, self.server, caller.pause, asyncio.Event().wait, caller.camera, caller.turn
+        )
 
     async def _plain(self, stream: Stream, line: str) -> None:
         """Run a command line; errors and output go out as one."""

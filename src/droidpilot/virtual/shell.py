@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from droidpilot.virtual.phone import Phone
+from droidpilot.virtual.pictures import Camera
 from droidpilot.virtual.shell_syntax import Simple, SyntaxProblem, Word, parse
 from droidpilot.virtual.store import File, StoreFull
 from droidpilot.virtual.touch import Touch
@@ -47,6 +48,7 @@ class Context:
     """Lets so many ms of the phone's time pass."""
     forever: Callable[[], Awaitable[object]]
     """Never returns; the command is cancelled when its client goes away."""
+    camera: Camera
     turn: asyncio.Lock
     """Held while a gesture lasts: inputs come one after another."""
 

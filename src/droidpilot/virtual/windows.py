@@ -29,6 +29,8 @@ class Window:
     """Two windows with one key show the same thing; a second one on top of the first is not opened."""
     body: Callable[[], View]
     is_dialog: bool = False
+    is_secure: bool = False
+    """Forbids pictures of itself (FLAG_SECURE): they come out black, while accessibility sees it all the same."""
     on_enter: Callable[[], None] | None = None
     """What the keyboard's action key does."""
     focus: TextField | None = None

@@ -1,0 +1,238 @@
+"""`droidpilot policy`: which rules there are, whether they can be read, and what they would say of a call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from droidpilot.cli import options, output
+from droidpilot.core.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from droidpilot.cli.starting import Sources
+    from droidpilot.pipeline.imagined import Foretold
+    from droidpilot.policy.policies import Policy
+
+app = typer.Typer(
+    help="List, check and explain rules.", rich_markup_mode=None, no_args_is_help=True, add_completion=False
+)
+
+#: Characters of an imagined label or id that are taken.
+_MAX_GIVEN = 5_000
+
+
+@app.command("list", short_help="List the policies that --policy takes by name.")
+def list_policies(json: options.Json = False) -> Exit:
+    """List the policies that --policy takes by name, shipped ones and your own.
+
+    Example: droidpilot policy list
+    """
+    from droidpilot.cli.starting import sources
+    from droidpilot.core.errors import PolicyError
+    from droidpilot.policy.policies import policy_names
+
+    found = sources({})
+    rows: list[dict[str, Any]] = []
+    for name in policy_names(user_dir=found.user_policies, shipped_dir=found.shipped_policies):
+        try:
+            policy = _loaded(found, name)
+        except PolicyError as error:
+            rows.append({"name": name, "lines": None, "path": None, "problem": str(error)})
+            continue
+        rows.append({"name": name, "lines": len(policy.rules.rules), "path": str(policy.path), "problem": ""})
+    if json:
+        output.result_json({"policies": rows, "in_force": found.settings.policy})
+        return Exit.DONE
+    output.table(
+        [
+            ("", "POLICY", "LINES", "FILE"),
+            *(
+                (
+                    "*" if row["name"] == found.settings.policy else "",
+                    row["name"],
+                    "" if row["lines"] is None else str(row["lines"]),
+                    row["path"] or row["problem"],
+                )
+                for row in rows
+            ),
+        ]
+    )
+    return Exit.DONE
+
+
+@app.command(short_help="Read rules and say which lines can never decide.")
+def check(
+    policy: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME|PATH]", help="A policy's name, or a path with a slash; the one in force if left out."
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> Exit:
+    """Read a policy completely; the first line that is not understood is exit 2 with its number.
+
+    It warns of lines that can never decide because one line before them always does, and of lines that refuse a tool
+    altogether because there is nothing for `matching` to see. Warnings alone exit 0.
+
+    Example: droidpilot policy check ./my.rules
+    """
+    from droidpilot.cli.starting import sources
+    from droidpilot.core.clock import SystemClock
+    from droidpilot.pipeline.imagined import unmatchable_tools
+    from droidpilot.policy.remarks import remarks
+    from droidpilot.tools.shelf import all_tools
+
+    found = sources({"policy": policy})
+    loaded = _loaded(found, found.settings.policy)
+    blind = unmatchable_tools(all_tools(), SystemClock())
+    told = [
+        remark
+        for rules in (loaded.rules.rules, loaded.rules.tightening)
+        for remark in remarks(rules, unmatchable=blind)
+    ]
+    if json:
+        output.result_json(
+            {
+                "policy": loaded.name,
+                "path": str(loaded.path),
+                "lines": len(loaded.rules.rules),
+                "project_lines": len(loaded.rules.tightening),
+                "digest": loaded.digest,
+                "warnings": [
+                    {"source": one.rule.source, "line": one.rule.line, "rule": one.rule.text, "warning": one.text}
+                    for one in told
+                ],
+            }
+        )
+        return Exit.DONE
+    for one in told:
+        output.result(f"{one.rule}: {one.text}", style="warn")
+    more = (
+        f" and {len(loaded.rules.tightening)} of {loaded.rules.tightening[0].source}" if loaded.rules.tightening else ""
+    )
+    output.result(f"{loaded.name}: {len(loaded.rules.rules)} lines{more}, {len(told)} warnings ({loaded.path})")
+    return Exit.DONE
+
+
+@app.command(short_help="Say what the rules would do with a call, and why.")
+def explain(
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="tap, type_text, press, open_app, ui_tree, ...")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KEY=VALUE]...", help="Arguments of the tool where they matter: key=enter, text=hello."
+        ),
+    ] = None,
+    package: Annotated[
+        str, typer.Option("--package", metavar="NAME", help="The app; left out, it is one that cannot be told.")
+    ] = "",
+    text: Annotated[
+        str,
+        typer.Option(
+            "--text",
+            metavar="LABEL",
+            help="What the thing under the finger says; the key for press, NAMESPACE/KEY for read_setting.",
+        ),
+    ] = "",
+    resource_id: Annotated[str, typer.Option("--id", metavar="ID", help="Its resource id.")] = "",
+    password: Annotated[bool, typer.Option("--password", help="It is a password field.")] = False,
+    policy: options.Policy = None,
+    ask: options.Ask = None,
+    json: options.Json = False,
+) -> Exit:
+    """Say which line decides an imagined call, which reasons to worry there are, and what would come of it.
+
+    It asks the same gates as a real call, without a phone. Whatever it says, it exits 0.
+
+    Example: droidpilot policy explain tap --package com.shop --text "Pay now"
+    """
+    from droidpilot.cli.call import parsed
+    from droidpilot.cli.starting import sources
+    from droidpilot.core.clock import SystemClock
+    from droidpilot.pipeline.approval import AskMode
+    from droidpilot.pipeline.imagined import Thing, foretell
+    from droidpilot.tools.shelf import all_tools
+
+    for name, value in (("--package", package), ("--text", text), ("--id", resource_id)):
+        if len(value) > _MAX_GIVEN:
+            raise UsageError(f"{name} is longer than {_MAX_GIVEN} characters", hint="give a part of it")
+    found = sources({"policy": policy, "ask": ask})
+    loaded = _loaded(found, found.settings.policy)
+    told = foretell(
+        tool,
+        parsed(arguments or []),
+        Thing(package=package, text=text, resource_id=resource_id, is_password=password),
+        registry=all_tools(),
+        rules=loaded.rules,
+        mode=AskMode(found.settings.ask),
+        clock=SystemClock(),
+    )
+    if json:
+        output.result_json(_as_json(told, tool, loaded, found.settings.ask))
+    else:
+        for line in _lines(told, loaded, found.settings.ask):
+            output.result(line)
+    return Exit.DONE
+
+
+def _loaded(found: Sources, name: str) -> Policy:
+    from droidpilot.policy.policies import load_policy
+    from droidpilot.tools.shelf import all_tools
+
+    return load_policy(
+        name,
+        user_dir=found.user_policies,
+        shipped_dir=found.shipped_policies,
+        extra_lines=found.loaded.rules,
+        tools=all_tools().names,
+    )
+
+
+_TOLD = {
+    "goes_ahead": "goes ahead without a question",
+    "asks": "you are asked, y or n",
+    "asks_strongly": "you are asked, and must type {challenge} to allow it",
+    "refused": "refused",
+}
+
+
+def _lines(told: Foretold, loaded: Policy, ask: str) -> list[str]:
+    rule = told.rules
+    where = " (the app cannot be told: name it with --package)" if told.is_app_missing else ""
+    said = (
+        f"{rule.answer.value} by {rule.rule}"
+        if rule.rule
+        else f"no line of {loaded.name} matches, so --ask {ask} decides"
+    )
+    if rule.rule and rule.code != "rule":
+        said += f" ({rule.code})"
+    challenge = told.question.challenge if told.question is not None else ""
+    lines = [
+        f"call:          {told.sentence}{where}",
+        f"rules:         {said}",
+        *(f"signal:        {signal.detail} ({signal.name})" for signal in told.signals),
+        f"at a terminal: {_TOLD[told.at_terminal].format(challenge=challenge)}",
+        f"without one:   {_TOLD[told.alone]}",
+    ]
+    if told.at_terminal == "refused" and told.reason:
+        lines.append(f"reason:        {told.reason}")
+    return lines
+
+
+def _as_json(told: Foretold, tool: str, loaded: Policy, ask: str) -> dict[str, Any]:
+    question = told.question
+    return {
+        "tool": tool,
+        "sentence": told.sentence,
+        "package": told.package,
+        "policy": loaded.name,
+        "ask": ask,
+        "rules": {"answer": told.rules.answer.value, "code": told.rules.code, "rule": told.rules.rule},
+        "signals": [{"name": signal.name, "source": signal.source, "detail": signal.detail} for signal in told.signals],
+        "at_terminal": told.at_terminal,
+        "without_terminal": told.alone,
+        "challenge": question.challenge if question is not None else "",
+        "reason": told.reason,
+    }

@@ -1,0 +1,94 @@
+"""Pictures: takes them, at most one a second, and remembers the last one so that a place in it can be found.
+
+A picture is taken between two looks, so that what may be told of it is judged by what was there before and after.
+Whether it may be told is decided in the executor, not here.
+"""
+
+from __future__ import annotations
+
+from droidpilot.core.clock import Clock, Deadline
+from droidpilot.core.errors import ToolError
+from droidpilot.core.images import ImageLimits
+from droidpilot.core.stop import Stop
+from droidpilot.device.driver import Driver, Picture
+from droidpilot.device.pictures import shrunk
+from droidpilot.pipeline.observer import Observer
+from droidpilot.screens.screen import Screen
+from droidpilot.tools.picture_frame import PictureFrame, Taken, is_same_shape, no_picture
+
+#: Seconds between two pictures (T20): a model that asks faster waits.
+GAP_S = 1.0
+
+
+class Pictures:
+    """The pictures of one session."""
+
+    def __init__(self, driver: Driver, observer: Observer, clock: Clock, stop: Stop, limits: ImageLimits) -> None:
+        self._driver = driver
+        self._observer = observer
+        self._clock = clock
+        self._stop = stop
+        self._limits = limits
+        self._taken_at = float("-inf")
+        self._count = 0
+        self._last: PictureFrame | None = None
+
+    def frame(self, number: int) -> PictureFrame:
+        """Return the picture of that number, which must be the last one (INV-31).
+
+        Raises:
+            TargetError: no_picture.
+        """
+        return self._last if self._last is not None and self._last.number == number else no_picture(number)
+
+    def take(self, deadline: Deadline) -> Taken:
+        """Wait for its turn, let the screen settle, and take a picture.
+
+        Raises:
+            ToolError: code `secure_screen` or `black_picture`: there is nothing to be seen on it.
+            DeviceError: code `capture_failed` where the phone gave no picture.
+        """
+        self._wait(deadline)
+        before = self._observer.settled("call", deadline)
+        self._taken_at = self._clock.monotonic()
+        picture = self._driver.screenshot(deadline)
+        after = self._observer.glance("call", deadline, anew=True)
+        _refuse_nothing(picture, after)
+        image = shrunk(picture.image, self._limits)
+        is_still = _shape(before) == _shape(after)
+        self._count += 1
+        frame = PictureFrame(
+            number=self._count,
+            width=image.width,
+            height=image.height,
+            screen=after,
+            is_fitting=is_still and is_same_shape(picture.image.width, picture.image.height, after),
+        )
+        self._last = frame
+        return Taken(frame=frame, image=image, whole=picture.image, looks=(before, after))
+
+    def _wait(self, deadline: Deadline) -> None:
+        left_s = self._taken_at + GAP_S - self._clock.monotonic()
+        if left_s > 0:
+            with self._stop.interruptible():
+                self._clock.sleep(min(left_s, deadline.left_s()))
+
+
+def _shape(screen: Screen) -> tuple[int, int, int]:
+    return screen.width, screen.height, screen.rotation
+
+
+def _refuse_nothing(picture: Picture, screen: Screen) -> None:
+    """Refuse a picture on which nothing can be seen; a failed capture never comes here (B45)."""
+    if picture.is_secure:
+        raise ToolError(
+            f"{screen.package or 'the app in front'} forbids pictures of this screen",
+            code="secure_screen",
+            hint="the screen's text can still be read: use ui_tree",
+        )
+    if picture.is_black:
+        raise ToolError(
+            "the picture is all black: the screen is off, or what it shows is protected",
+            code="black_picture",
+            hint="use ui_tree",
+        )
