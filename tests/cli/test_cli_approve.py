@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from dataclasses import replace
 
 import pytest
 
@@ -125,6 +126,18 @@ def test_words_of_the_screen_cannot_forge_the_prompt(capsys: pytest.CaptureFixtu
     assert "\x1b" not in errors and "\r" not in errors and "\u202e" not in errors
     assert max(map(len, errors.splitlines())) < 400
     assert [line for line in errors.splitlines() if line.startswith("  y or n?")] == ["  y or n? (3:00 left) "]
+
+
+def test_a_question_always_says_why_it_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = ManualClock()
+
+    def shown(request: ApprovalRequest) -> str:
+        TerminalApprover(FakeKeyboard(clock, (1.0, "n")), clock=clock, stop=Stop()).ask(request)
+        return capsys.readouterr().err
+
+    both = shown(request())
+    assert "reason to ask: word: send" in both and "rule: default.rules:7: ask tap" in both and "--ask" not in both
+    assert "reason to ask: --ask wants it" in shown(replace(request(), signals=(), rule=None))
 
 
 def test_a_stop_asked_for_before_is_a_stop_and_asks_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,6 +89,7 @@ READS: dict[str, Callable[[Driver, Deadline], object]] = {
     "dump": lambda driver, deadline: driver.dump(deadline),
     "foreground": lambda driver, deadline: driver.foreground(deadline),
     "display": lambda driver, deadline: driver.display(deadline),
+    "screenshot": lambda driver, deadline: driver.screenshot(deadline),
     "apps": lambda driver, deadline: driver.apps(deadline),
     "read_setting": lambda driver, deadline: driver.read_setting("global", "wifi_on", deadline),
 }
@@ -101,6 +102,13 @@ def test_reads_answer_in_the_words_of_the_port(subject: Subject) -> None:
     assert isinstance(front, Foreground) and front.package == MESSAGES
     assert front.activity is not None and front.activity.startswith("com.")
     assert driver.display(subject.deadline()) == Display(1080, 2340, 0)
+    picture = driver.screenshot(subject.deadline())
+    assert (picture.image.width, picture.image.height, picture.is_black, picture.is_secure) == (
+        1080,
+        2340,
+        False,
+        False,
+    )
     assert driver.read_setting("global", "wifi_on", subject.deadline()) == "0"
     assert driver.facts.serial and driver.facts.model and driver.facts.sdk == 34
 

@@ -111,6 +111,36 @@ LONG = """2 activities found:
 """
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    mShowingLockscreen=true mShowingDream=false mDreamingLockscreen=false",
+        "    mShowingDream=false mDreamingLockscreen=true mDreamingSleepToken=null",
+        "  isKeyguardShowing=true",
+        "    KeyguardShowing=true AodShowing=false KeyguardGoingAway=false",
+        "  KeyguardServiceDelegate\n      showing=true\n      inputRestricted=true",
+    ],
+)
+def test_the_lock_screen_is_read_in_the_words_of_each_android(line: str) -> None:
+    read = readings.foreground(f"  mCurrentFocus=Window{{1a u0 com.shop/com.shop.Main}}\n{line}\n")
+    assert (read.package, read.is_locked, read.is_off) == ("com.shop", True, False)
+
+
+@pytest.mark.parametrize("line", ["    mAwake=false mScreenOnEarly=false", "      screenState=SCREEN_STATE_OFF"])
+def test_a_display_that_is_off_is_read_where_nothing_has_focus(line: str) -> None:
+    read = readings.foreground(f"  mCurrentFocus=null\n{line}\n")
+    assert (read.is_locked, read.is_off) == (False, True)
+
+
+def test_an_unlocked_phone_is_neither_locked_nor_off() -> None:
+    text = (
+        "  mCurrentFocus=Window{1a u0 com.shop/com.shop.Main}\n  mAwake=true mDreamingLockscreen=false\n"
+        "  KeyguardServiceDelegate\n      showing=false\n  screenState=SCREEN_STATE_ON\n  xmAwake=false\n"
+    )
+    read = readings.foreground(text)
+    assert (read.is_locked, read.is_off) == (False, False)
+
+
 def test_launcher_entries_are_read_in_the_brief_and_in_the_long_form() -> None:
     assert readings.launcher_entries(BRIEF) == {
         "com.android.settings": "com.android.settings/.Settings",
@@ -159,3 +189,24 @@ def test_packages_are_recognised(package: str) -> None:
 )
 def test_what_is_no_package_is_not(package: str) -> None:
     assert not readings.PACKAGE.fullmatch(package)
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_secure"),
+    [
+        ("fl=LAYOUT_IN_SCREEN LAYOUT_INSET_DECOR SECURE SPLIT_TOUCH", True),
+        ("fl=SECURE", True),
+        ("fl=#81812100", True),
+        ("fl=#81810100", False),
+        ("fl=LAYOUT_IN_SCREEN SPLIT_TOUCH\n      pfl=SECURE", False),
+        ("fl=NOT_SECURE_AT_ALL", False),
+        ("", False),
+    ],
+)
+def test_a_window_that_forbids_pictures_is_known_by_its_own_flags_only(flags: str, is_secure: bool) -> None:
+    focus = "  mCurrentFocus=Window{cd34 u0 com.shop/com.shop.Main}\n"
+    bar = "  Window #2 Window{ab12 u0 StatusBar}:\n    package=com.android.systemui\n      fl=SECURE\n"
+    shop = f"  Window #1 Window{{cd34 u0 com.shop/com.shop.Main}}:\n    package=com.shop appop=NONE\n      {flags}\n"
+    for text in (bar + shop + focus, focus + shop + bar):
+        assert readings.foreground(text).is_secure is is_secure
+    assert not readings.foreground(focus).is_secure

@@ -97,6 +97,34 @@ def test_the_gap_is_longer_than_two_frames_of_a_slow_phone() -> None:
     assert SETTLE_GAP_S > 2 * FRAME_S
 
 
+def focus_then_transition(clock: ManualClock, starts_s: float) -> Callable[[], str]:
+    """Read a screen where a touch moves the focus at once and opens something later."""
+    later = shows(clock, starts_s, 0.3)
+
+    def read() -> str:
+        picture = later()
+        return "old, focused" if picture == "old" else picture
+
+    return read
+
+
+def test_moved_focus_alone_is_no_answer_to_a_touch() -> None:
+    clock = ManualClock()
+    read = focus_then_transition(clock, 0.28)
+    result = settle(read, str, before="old", is_slight=lambda look: look == "old, focused", clock=clock)
+    assert (result.value, result.is_settled) == ("new", True)
+    hasty = ManualClock()
+    assert run(hasty, focus_then_transition(hasty, 0.28), "old").value == "old, focused"
+
+
+def test_moved_focus_with_nothing_behind_it_is_waited_for_half_a_second() -> None:
+    clock = ManualClock()
+    read = focus_then_transition(clock, 99)
+    result = settle(read, str, before="old", is_slight=lambda look: look == "old, focused", clock=clock)
+    assert (result.value, result.is_changed) == ("old, focused", True)
+    assert QUIET_S <= result.waited_s <= QUIET_S + SETTLE_GAP_S + 0.01
+
+
 def test_what_the_read_raises_goes_through() -> None:
     def read() -> str:
         raise ScreenUnreadable("black")

@@ -87,6 +87,7 @@ class InPhoneLink(PhoneLink):
         self.in_phone_port = port
         self.shell_answers: list[ShellAnswer | DeviceError] = []
         self.commands: list[list[str]] = []
+        self.printed: list[bytes] = []
 
     def open_port(self, port: int, deadline: Deadline) -> DeadlineSocket:
         return DeadlineSocket.connect_to(self.in_phone_port, deadline)
@@ -97,6 +98,10 @@ class InPhoneLink(PhoneLink):
         if isinstance(answer, DeviceError):
             raise answer
         return answer
+
+    def output(self, argv: Sequence[str], deadline: Deadline, *, most_bytes: int) -> bytes:
+        self.commands.append(list(argv))
+        return self.printed.pop(0)
 
 
 class CountingServer(PhoneServer):

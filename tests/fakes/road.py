@@ -160,12 +160,14 @@ def make_road(
     replace_gates: Mapping[str, Gate] | None = None,
     record: Callable[[Event], None] | None = None,
     keep: Callable[[bytes], str] = lambda data: "",
+    clock: ManualClock | None = None,
+    limit_bytes: int | None = None,
 ) -> Road:
     """Build a road over `driver` (a chat screen of com.chat if None); `record` and `keep` take the place of a list."""
     if driver is None:
         driver = FakeDriver.of({"chat": chat()})
         driver.states["chat"].package = "com.chat"
-    clock, stop, registry = ManualClock(), Stop(), all_tools()
+    clock, stop, registry = clock or ManualClock(), Stop(), all_tools()
     lines: list[Event] = []
     write = lines.append if record is None else record
     secrets: list[str] = []
@@ -195,7 +197,7 @@ def make_road(
         driver=driver,
         observer=observer,
         pictures=Pictures(driver, observer, clock, stop, ImageLimits()),
-        teller=Teller(observer, rule_set),
+        teller=Teller(observer, rule_set, limit_bytes=limit_bytes),
         gates=gates,
         approval=approval,
         budget=budget,

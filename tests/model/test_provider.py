@@ -15,6 +15,7 @@ from droidpilot.model.provider import (
     Key,
     ModelSettings,
     http_warning,
+    image_limits,
     is_cost_reported,
     key_for,
     parse_endpoint,
@@ -150,3 +151,22 @@ def test_no_model_is_said_with_a_hint() -> None:
 def test_one_endpoint_tells_its_prices() -> None:
     assert is_cost_reported("https://openrouter.ai/api/v1")
     assert not is_cost_reported("https://api.openai.com/v1")
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "reads"),
+    [
+        ("gpt-4.1-mini", "https://api.openai.com/v1", True),
+        ("qwen2.5-vl-72b", "http://127.0.0.1:11434/v1", True),
+        ("deepseek/deepseek-chat", "https://openrouter.ai/api/v1", False),
+        ("anything", "https://api.deepseek.com", False),
+        ("openai/gpt-oss-20b", "http://127.0.0.1:1234/v1", False),
+        ("meta-llama/Llama-3.2-11b-vision", "http://127.0.0.1:1234/v1", True),
+        ("meta-llama/llama-3.3-70b", "http://127.0.0.1:1234/v1", False),
+    ],
+)
+def test_a_model_that_is_known_to_read_no_images_gets_none(model: str, base_url: str, reads: bool) -> None:
+    limits = image_limits(model, base_url)
+    assert (limits is not None) is reads
+    if limits is not None:
+        assert limits.long_edge == 1100 and 70 <= limits.quality <= 90

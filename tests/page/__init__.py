@@ -1,0 +1,1 @@
+"""Tests of the page; a package, so that they can share its sessions and its browser."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import random
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from PIL import Image, ImageDraw
 
@@ -13,24 +13,15 @@ from droidpilot.core.clock import ManualClock
 from droidpilot.core.events import (
     ApprovalAnswered,
     ApprovalAsked,
-    AskedFor,
     CheckFinished,
     CheckStarted,
-    DeviceConnected,
     Event,
-    ModelAsked,
     ModelFailed,
-    ModelReplied,
     Noted,
     Nudged,
     OutcomeResolved,
-    ScreenObserved,
-    SessionEnded,
-    SessionStarted,
     Target,
     TargetNode,
-    ToolCalled,
-    ToolReturned,
     VerdictLine,
 )
 from droidpilot.transcript.artifacts import ArtifactStore
@@ -39,12 +30,22 @@ from droidpilot.transcript.reader import read_events
 from droidpilot.transcript.redaction import Redactor
 from droidpilot.transcript.verify import verify
 from droidpilot.transcript.writer import TranscriptWriter
+from tests.page.page_events import (
+    BUY,
+    SHOP,
+    asked,
+    called,
+    connected,
+    ended,
+    look,
+    node,
+    replied,
+    returned,
+    started,
+    verdicts,
+)
 
 ID = "20260101-000000-abcd"
-SHOP = "com.example.shop"
-GATES = ("capability", "rules", "approval", "budget", "staleness")
-
-Status = Literal["ok", "transient", "logic", "refused", "fatal", "unknown", "stopped"]
 
 
 class Book:
@@ -72,143 +73,6 @@ def page_of(directory: Path) -> str:
     return page(read_events(directory), verify(directory), artifact=store.get)
 
 
-def started(
-    goal: str = "Buy the blue kettle, but only if it costs less than 40 euros", **changes: Any
-) -> SessionStarted:
-    return SessionStarted(
-        goal=goal,
-        origin="model",
-        version="0.1.0",
-        serial="emulator-5554",
-        is_virtual=False,
-        model="test-model",
-        base_url="http://127.0.0.1:9/v1",
-        policy="default",
-        policy_digest="ab" * 32,
-        ask="risky",
-        approver="terminal",
-        tools=["ui_tree", "tap", "type_text", "screenshot", "done"],
-        limits={"turns": 50.0, "actions": 100.0, "tokens": 500_000.0, "usd": None, "seconds": 900.0},
-        checks=["text=Order placed"],
-    ).model_copy(update=changes)
-
-
-def connected() -> DeviceConnected:
-    return DeviceConnected(serial="emulator-5554", transport="emulator", model="Pixel 8", sdk=34, ms=210)
-
-
-def ended(outcome: str = "unknown", code: int = 7, **changes: Any) -> SessionEnded:
-    return SessionEnded(
-        outcome=outcome,
-        exit_code=code,
-        reason="a write may or may not have happened",
-        summary="The kettle is on its way!",
-        turns=5,
-        actions=3,
-        tokens=9_321,
-        usd=0.0123,
-        seconds=41.5,
-    ).model_copy(update=changes)
-
-
-def asked(turn: int) -> ModelAsked:
-    return ModelAsked(turn=turn, messages=2 * turn, estimated_tokens=2_000 + 150 * turn)
-
-
-def replied(turn: int, text: str, *calls: tuple[str, str, dict[str, Any]], **changes: Any) -> ModelReplied:
-    return ModelReplied(
-        turn=turn,
-        model="test-model-2026",
-        text=text,
-        calls=[
-            AskedFor(call_id=call_id, model_call_id=call_id, tool=tool, arguments=arguments)
-            for call_id, tool, arguments in calls
-        ],
-        finish_reason="tool_calls" if calls else "stop",
-        prompt_tokens=2_000 + 150 * turn,
-        completion_tokens=21,
-        cached_tokens=1_800 if turn > 1 else 0,
-        usd=0.0021,
-        is_estimated=False,
-        attempts=1,
-        ms=812,
-    ).model_copy(update=changes)
-
-
-def look(screen: int, fingerprint: str = "", **changes: Any) -> ScreenObserved:
-    return ScreenObserved(
-        screen=screen,
-        why="call",
-        package=SHOP,
-        activity=f"{SHOP}.MainActivity",
-        fingerprint=fingerprint or f"{screen:064x}",
-        nodes=31,
-        is_settled=True,
-        is_complete=True,
-        ms=14,
-        artifact="",
-        width=1080,
-        height=2400,
-    ).model_copy(update=changes)
-
-
-def node(label: str, bounds: tuple[int, int, int, int], ref: int | None = 7, *, folded: str = "") -> TargetNode:
-    return TargetNode(
-        ref=ref,
-        cls="android.widget.Button",
-        resource_id=f"{SHOP}:id/button",
-        package=SHOP,
-        bounds=bounds,
-        raw=label,
-        cleaned=label,
-        folded=folded or label,
-    )
-
-
-def verdicts(*, until: str = "", answer: str = "deny", **changes: Any) -> list[VerdictLine]:
-    """Make a row of gates that allow, up to one that does not."""
-    made = []
-    for gate in GATES:
-        if gate == until:
-            made.append(VerdictLine(gate=gate, answer=answer, **changes))
-            break
-        made.append(VerdictLine(gate=gate, answer="allow", code="no_rule" if gate == "rules" else ""))
-    return made
-
-
-def called(call_id: str, sentence: str, *, screen: int = 1, target: Target | None = None, **changes: Any) -> ToolCalled:
-    return ToolCalled(
-        call_id=call_id,
-        origin="model",
-        turn_kind="user",
-        tool="tap",
-        effect="write",
-        tier="reconcilable",
-        arguments={"ref": 7},
-        sentence=sentence,
-        screen=screen,
-        target=target,
-        signals=[],
-        verdicts=verdicts(),
-        send_key="d42b643fcc6440c2893bf326c7da2525",
-    ).model_copy(update=changes)
-
-
-def returned(call_id: str, text: str, *, status: Status = "ok", **changes: Any) -> ToolReturned:
-    return ToolReturned(
-        call_id=call_id,
-        tool="tap",
-        status=status,
-        sent="yes" if status == "ok" else "no",
-        code="" if status == "ok" else status,
-        text=text,
-        artifact="",
-        screen=None,
-        ms=431,
-        ends="",
-    ).model_copy(update=changes)
-
-
 def picture(width: int = 495, height: int = 1100, *, noise: int = 0) -> bytes:
     """Draw a shop's screen; with `noise`, a seed, one that no JPEG can make small."""
     if noise:
@@ -225,13 +89,6 @@ def picture(width: int = 495, height: int = 1100, *, noise: int = 0) -> bytes:
     out = io.BytesIO()
     image.save(out, "JPEG", quality=70)
     return out.getvalue()
-
-
-BUY = Target(
-    package=SHOP,
-    points=[(540, 2190)],
-    nodes=[node("Buy now", (65, 2094, 1015, 2291)), node("", (0, 0, 1080, 2400), None)],
-)
 
 
 def ordinary(home: Path) -> Book:
@@ -414,13 +271,13 @@ def hostile(home: Path) -> Book:
     return book
 
 
-def long(home: Path, turns: int, *, picture_bytes: bool) -> Book:
-    """Write a session of many turns, each with a long answer and, if wanted, a picture that does not compress."""
+def long(home: Path, turns: int) -> Book:
+    """Write a session of many turns with long answers and, in every third one, a picture that does not compress."""
     book = Book(home)
     book.add(started())
     answer = book.keep(("Done.\n" + "\n".join('"<&>" row' * 12 for _ in range(150))).encode(), "txt")
     for turn in range(1, turns + 1):
-        shot = book.keep(picture(noise=turn), "jpg") if picture_bytes else ""
+        shot = book.keep(picture(noise=turn), "jpg") if turn % 3 == 0 else ""
         calls: list[tuple[str, str, dict[str, Any]]] = [
             (f"t{turn}c{n}", "tap", {"ref": n, "why": "<&>" * 60}) for n in (1, 2)
         ]

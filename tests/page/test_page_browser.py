@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.page.browser import Browser
-from tests.page.page_sessions import ATTACKS, GATES
+from tests.page.page_events import GATES
+from tests.page.page_sessions import ATTACKS
 
 #: What hostile words would leave behind if any of them ran.
 _IS_PWNED = (

@@ -16,7 +16,7 @@ from droidpilot.core.errors import UsageError
 from droidpilot.core.events import Target
 from droidpilot.transcript.artifacts import ArtifactStore
 from droidpilot.transcript.page import page
-from droidpilot.transcript.page_cards import Card
+from droidpilot.transcript.page_cards import BADGES, Card
 from droidpilot.transcript.page_text import Paper, visible
 from droidpilot.transcript.page_view import CardItem, PageView, page_view
 from droidpilot.transcript.pictures import read_picture
@@ -24,23 +24,8 @@ from droidpilot.transcript.projections import CallState
 from droidpilot.transcript.reader import parse, read_events
 from droidpilot.transcript.redaction import Redactor
 from droidpilot.transcript.verify import verify
-from tests.page.page_sessions import (
-    BUY,
-    ID,
-    Book,
-    called,
-    ended,
-    hostile,
-    long,
-    look,
-    node,
-    ordinary,
-    page_of,
-    picture,
-    resolved,
-    returned,
-    started,
-)
+from tests.page.page_events import BUY, called, ended, look, node, returned, started
+from tests.page.page_sessions import ID, Book, hostile, long, ordinary, page_of, picture, resolved
 
 
 def view_of(directory: Path) -> PageView:
@@ -64,12 +49,10 @@ def test_each_ending_of_a_call_has_a_word_and_an_icon_of_its_own(tmp_path: Path)
 
 
 def test_all_states_of_a_call_have_a_badge_and_only_good_ones_are_green() -> None:
-    from droidpilot.transcript.page_cards import _BADGES
-
-    assert set(_BADGES) == set(CallState)
-    assert {state for state, badge in _BADGES.items() if badge.tone == "good"} == {CallState.OK, CallState.DONE}
-    assert {badge.icon for badge in _BADGES.values() if badge.tone == "good"} == {"check"}
-    assert "check" not in {badge.icon for badge in _BADGES.values() if badge.tone != "good"}
+    assert set(BADGES) == set(CallState)
+    assert {state for state, badge in BADGES.items() if badge.tone == "good"} == {CallState.OK, CallState.DONE}
+    assert {badge.icon for badge in BADGES.values() if badge.tone == "good"} == {"check"}
+    assert "check" not in {badge.icon for badge in BADGES.values() if badge.tone != "good"}
 
 
 def test_what_needs_a_look_is_listed_first_and_linked(tmp_path: Path) -> None:
@@ -188,7 +171,7 @@ def test_ids_are_ours_and_never_twice(tmp_path: Path) -> None:
 
 
 def test_a_page_of_200_turns_stays_below_20_mb_and_says_what_it_left_out(tmp_path: Path) -> None:
-    book = long(tmp_path, 200, picture_bytes=True)
+    book = long(tmp_path, 200)
     html = book.html()
     assert 10_000_000 < len(html.encode()) < 20_000_000
     assert html.count('<article class="card') == 400
@@ -203,10 +186,18 @@ def test_text_alone_stays_below_the_bound_too(tmp_path: Path) -> None:
     assert len(hostile(tmp_path).html()) < 1_000_000
 
 
+def test_an_answer_of_nothing_but_line_breaks_stays_small(tmp_path: Path) -> None:
+    book = Book(tmp_path)
+    book.add(started(), look(1), called("a", "Tap"), returned("a", "\n" * 11_000, screen=1))
+    html = book.html()
+    assert "more lines are in the transcript" in html
+    assert len(html) < 60_000
+
+
 @given(st.text(alphabet=st.characters(), max_size=200))
 def test_no_hidden_or_reordering_character_reaches_the_page(text: str) -> None:
     shown = visible(text)
-    assert shown.encode()  # no lone surrogate
+    shown.encode()  # raises where a lone surrogate is left
     assert not set(shown) & {
         chr(code) for code in (0, 7, 0x1B, 0x7F, 0x9B, 0xAD, 0x200B, 0x202E, 0x2066, 0xFEFF, 0xE0041)
     }

@@ -181,7 +181,11 @@ def test_a_read_has_no_signals() -> None:
 
 def test_a_signal_says_in_words_what_was_seen() -> None:
     (signal,) = assess(RiskInput(tool="tap", labels=(QueryLabel.plain("Send\n\x1b[31m now"),)))
-    assert signal.detail == '"Send [31m now" says send'
+    assert signal.detail == 'the risky word "send" in "Send [31m now"'
+    (signal,) = assess(RiskInput(tool="tap", labels=(QueryLabel.plain("Send"),)))
+    assert signal.detail == 'the risky word "send"'
+    (signal,) = assess(RiskInput(tool="tap", ids=("com.x:id/btn_pay",)))
+    assert signal.detail == 'the risky word "pay" in the id com.x:id/btn_pay'
 
 
 @given(st.text(max_size=80), st.text(max_size=40), st.text(max_size=40))

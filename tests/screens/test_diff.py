@@ -44,6 +44,47 @@ def test_a_diff_says_what_appeared_changed_and_went() -> None:
     assert changes(before, after) == ("~13 Wi-Fi on\n+16 New\n+- It is so\ngone: 14-15\ngone - It was so")
 
 
+def rows(book: RefBook, first: int, last: int) -> Screen:
+    """A list of rows of which those from `first` to `last` are in sight, each with a text of its own below it."""
+    found = [
+        El(
+            bounds=(0, place * 100, 1080, place * 100 + 100),
+            children=[
+                El(text=f"Row {row}", flags="clickable", bounds=(0, place * 100, 1080, place * 100 + 60)),
+                El(text=f"Said of row {row}", bounds=(0, place * 100 + 60, 1080, place * 100 + 100)),
+            ],
+        )
+        for place, row in enumerate(range(first, last + 1))
+    ]
+    return screen_of(
+        write(El(children=[El(cls="androidx.recyclerview.widget.RecyclerView", children=found)])), book=book
+    )
+
+
+def test_rows_that_scrolled_away_are_told_as_ranges() -> None:
+    book = RefBook()
+    before, after = rows(book, 1, 12), rows(book, 7, 14)
+    assert changes(before, after) == (
+        "+13 Row 13\n+- Said of row 13\n+14 Row 14\n+- Said of row 14\ngone: 1-6 and 6 texts among them"
+    )
+
+
+def test_a_range_may_span_numbers_that_went_before_but_none_that_is_there() -> None:
+    book = RefBook()
+    look(book, low(0, text="a", flags="clickable"), low(1, text="b", flags="clickable"))
+    first = look(book, low(0, text="a", flags="clickable"), low(1, text="c", flags="clickable"))
+    assert changes(first, look(book)) == "gone: 13-15"
+    book = RefBook()
+    three = [low(n, text=name, flags="clickable") for n, name in enumerate("abc")]
+    assert changes(look(book, *three), look(book, three[1])) == "gone: 13, 15"
+
+
+def test_many_texts_in_a_row_are_told_by_the_first_and_the_last() -> None:
+    book = RefBook()
+    texts = [low(n, text=f"Line {n}") for n in range(5)]
+    assert changes(look(book, *texts), look(book)) == "gone - Line 0 ... - Line 4 (5 lines)"
+
+
 def test_nothing_changed_is_said() -> None:
     book = RefBook()
     assert changes(look(book), look(book)) == "nothing changed"
@@ -82,6 +123,8 @@ def test_the_health_line_goes_with_the_diff() -> None:
     before, after = look(book), look(book)
     restless = dataclasses.replace(after, health=dataclasses.replace(after.health, is_settled=False))
     assert changes(before, restless) == "! not settled\nnothing changed"
+    assert changes(restless, before) == "! well again\nnothing changed"
+    assert changes(restless, restless) == "nothing changed"
 
 
 def test_inv_40_a_diff_shows_no_secret() -> None:

@@ -18,6 +18,7 @@ from droidpilot.screens.hits import (
     target_nodes,
 )
 from droidpilot.screens.parse import parse_hierarchy
+from droidpilot.screens.render import lines_of
 
 
 def named(hierarchy: Hierarchy, name: str) -> Node:
@@ -171,3 +172,26 @@ def test_hostile_nesting_takes_no_quadratic_time() -> None:
     for index in screen.refs.values():
         tap_point(screen.hierarchy, screen.hierarchy.nodes[index], screen.display)
     assert time.process_time() - started < 5
+
+
+def test_the_tap_of_every_rendered_ref_of_every_dump_lands_on_its_node(all_dumps: list[Path]) -> None:
+    taps = 0
+    for path in all_dumps:
+        try:
+            screen = screen_of(path.read_bytes())
+        except ScreenUnreadable:
+            continue
+        for line in lines_of(screen):
+            node = screen.node_of(line.ref) if line.ref is not None else None
+            if node is None or not node.is_tappable:
+                continue
+            point = tap_point(screen.hierarchy, node, screen.display)
+            if point is None:
+                assert " covered" in line.text, (path.name, line)
+                continue
+            taps += 1
+            assert screen.display.contains(*point) and node.bounds.contains(*point)
+            takers = [one for one in nodes_at(screen.hierarchy, *point, screen.display) if one.is_tappable]
+            assert takers[0] is node, (path.name, line)
+            assert node in target_nodes(screen.hierarchy, *point, screen.display)
+    assert taps > 60

@@ -154,6 +154,33 @@ def test_a_node_that_appears_twice_later_is_ambiguous() -> None:
     )
 
 
+def test_what_was_given_but_never_printed_may_not_be_used() -> None:
+    book = RefBook()
+    book.assign(tree(El(text="a", flags="clickable"), El(text="b", flags="clickable")))
+    book.note_printed([1, 99])
+    book.check_printed(1)
+    book.check_printed(99)  # find says better what is wrong with it
+    with pytest.raises(TargetError) as caught:
+        book.check_printed(2)
+    assert caught.value.code == "never_printed"
+    again = RefBook.from_json(book.to_json())
+    again.check_printed(1)
+    with pytest.raises(TargetError):
+        again.check_printed(2)
+
+
+def test_a_ref_of_an_earlier_session_that_is_gone_is_foreign() -> None:
+    book = RefBook()
+    first, second = tree(El(text="a", flags="clickable")), tree(El(text="b", flags="clickable"))
+    book.assign(first)
+    book.assign(second)
+    later = RefBook.from_json(book.to_json())
+    assert code_of(later, 1, second) == "foreign_ref"
+    assert later.find(2, second).text == "b"
+    later.assign(first)
+    assert code_of(later, 2, first) == "stale_ref"
+
+
 def test_each_reason_has_its_code() -> None:
     book = RefBook()
     book.assign(tree(El(text="a", flags="clickable")))
@@ -213,11 +240,13 @@ def test_inv_40_a_book_holds_no_word_of_the_screen() -> None:
         "[]",
         "{}",
         "null",
-        '{"format":1,"next":"x","known":{}}',
-        '{"format":1,"next":3,"known":{"7":["a",1,0,""]}}',
-        '{"format":1,"next":3,"known":{"1":["a"]}}',
-        '{"format":1,"next":3,"known":[1]}',
+        '{"format":2,"printed":[],"next":"x","known":{}}',
+        '{"format":2,"printed":[],"next":3,"known":{"7":["a",1,0,""]}}',
+        '{"format":2,"printed":[],"next":3,"known":{"1":["a"]}}',
+        '{"format":2,"printed":[],"next":3,"known":[1]}',
         '{"format":99,"next":3,"known":{}}',
+        '{"format":2,"next":3,"known":{}}',
+        '{"format":2,"next":3,"known":{},"printed":"x"}',
     ],
 )
 def test_anything_else_is_no_book(text: str) -> None:

@@ -139,6 +139,28 @@ def test_things_without_words_are_called_by_id_or_class() -> None:
     assert lines(at(0, cls="android.widget.ImageButton", flags="clickable")) == ["1 ImageButton"]
 
 
+def test_a_switch_is_called_by_the_label_beside_it() -> None:
+    row = at(0, children=[at(0, text="Airplane mode"), El(bounds=(900, 0, 1080, 90), flags="clickable checkable")])
+    assert lines(row) == ["1 Airplane mode off"]
+    field = at(0, children=[at(0, text="E-mail"), at(0, cls="android.widget.EditText", id="a:id/edit1")])
+    assert lines(field) == ["1 E-mail edit"]
+
+
+def test_an_icon_beside_a_title_keeps_its_class_and_one_that_an_id_names_its_name() -> None:
+    def bar(**icon: Any) -> list[str]:
+        return lines(at(0, children=[El(bounds=(0, 0, 90, 90), flags="clickable", **icon), at(0, text="Language")]))
+
+    assert bar(cls="android.widget.Button") == ["1 Button | Language"]
+    assert bar(id="a:id/more_options") == ["1 more options", "- Language"]
+
+
+def test_a_neighbour_of_two_things_names_neither_and_a_long_text_is_no_name() -> None:
+    switches = [El(bounds=(900, n * 40, 1080, n * 40 + 40), flags="clickable checkable") for n in range(2)]
+    assert lines(at(0, children=[at(0, text="Both"), *switches])) == ["- Both", "1 View off", "2 View off"]
+    story = "A long text. " * 20
+    assert lines(at(0, children=[at(0, text=story), switches[0]]))[1] == "1 View off"
+
+
 def test_covered_things_are_listed_with_that_word() -> None:
     over = El(text="over", flags="clickable", bounds=(0, 0, 1080, 100))
     assert lines(at(0, text="under", flags="clickable"), over) == ["1 under covered by 2", "2 over"]
@@ -171,6 +193,14 @@ def test_the_health_line_says_what_the_nodes_do_not() -> None:
     ill = dataclasses.replace(
         screen,
         health=Health(is_settled=False, is_complete=False, is_opaque=True, has_keyboard=True, notes=("mended", "x")),
+    )
+    asleep = dataclasses.replace(
+        screen,
+        health=Health(is_settled=False, is_locked=True, is_off=True, is_secure=True, is_never_idle=True, turned_from=1),
+    )
+    assert render(asleep).splitlines()[1] == (
+        "! display off; locked; secure: pictures of it are black; turned: rotation was 1, is 0; "
+        "never idle: something keeps moving"
     )
     assert render(ill).splitlines()[1] == (
         "! keyboard open; cut: parts are missing; opaque: most of it has no nodes; not settled; mended; x"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from droidpilot.virtual.server import VirtualPhone, running_phone
 
@@ -115,6 +117,25 @@ def test_facts_of_the_phone(rig: Rig) -> None:
     assert MESSAGES in rig.device.app_list()
     assert rig.device.app_info(MESSAGES)["versionName"] == "14"
     assert rig.device.app_list("-3")[0] not in rig.vp.phone.apps
+
+
+def test_pictures_by_every_way_that_clients_take(rig: Rig) -> None:
+    rig.device(text="Settings").click()
+    picture = rig.device.screenshot()
+    assert picture.size == (1080, 2340)
+    assert len(picture.getcolors(1 << 22)) > 50, "something is on it"
+    assert rig.device.adb_device.screenshot().size == (1080, 2340)
+    for words in (
+        ("exec-out", "screencap", "-p"),
+        ("shell", "screencap", "-p"),
+        ("exec-out", "screencap", "-p", "-d", "0"),
+    ):
+        done = rig.cli(*words)
+        assert done.returncode == 0 and done.stdout.startswith(b"\x89PNG"), words
+        with Image.open(io.BytesIO(done.stdout)) as png:
+            png.load()
+            assert png.size == (1080, 2340)
+    assert b"not valid" in rig.cli("exec-out", "screencap", "-p", "-d", "77").stdout
 
 
 def test_find_click_and_wait(rig: Rig) -> None:

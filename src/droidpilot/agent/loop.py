@@ -14,7 +14,7 @@ from droidpilot.agent.context import Conversation
 from droidpilot.agent.prompt import NUDGE_CUT, NUDGE_EMPTY, NUDGE_PROSE, SKIPPED, SYSTEM, first_message
 from droidpilot.core.calls import Answer, Dispatch, Origin, Status, ToolCall, ToolResult
 from droidpilot.core.clock import Clock
-from droidpilot.core.errors import Interrupted, ModelError
+from droidpilot.core.errors import Interrupted, ModelError, ModelRejected
 from droidpilot.core.events import TEXT_ELSEWHERE, AskedFor, Event, ModelAsked, ModelFailed, ModelReplied, Nudged
 from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
@@ -82,7 +82,11 @@ class Loop:
             except Interrupted:
                 return Ending("stopped", "a person stopped it")
             except ModelError as error:
-                return self._model_failed(error)
+                failed = self._model_failed(error)
+                # An endpoint that took every request before the first picture may just read no images.
+                if error.code == ModelRejected.code and talk.do_without_images():
+                    continue
+                return failed
             if reply.calls:
                 nudges = 0
                 ending = self._submit_all(talk, reply)

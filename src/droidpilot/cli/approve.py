@@ -111,6 +111,8 @@ def _show(request: ApprovalRequest) -> None:
         output.note(f"    reason to ask: {_shown(signal)}")
     if request.rule:
         output.note(f"    rule: {_shown(request.rule)}")
+    elif not request.signals:
+        output.note("    reason to ask: --ask wants it, not a rule or a risky word")
 
 
 def _prompt(request: ApprovalRequest, deadline: Deadline) -> None:

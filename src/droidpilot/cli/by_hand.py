@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from droidpilot.cli.opening import opened, plan_of
 from droidpilot.cli.progress import TerminalProgress
@@ -13,7 +15,9 @@ from droidpilot.core.clock import SystemClock
 from droidpilot.core.errors import BadArguments, Exit, UsageError
 from droidpilot.core.stop import Stop
 from droidpilot.plan import prepare
+from droidpilot.session import Session
 from droidpilot.tools.registry import validate
+from droidpilot.transcript.files import ARTIFACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,7 @@ class HandCall:
 
     result: ToolResult
     exit: Exit
+    picture: Path | None = None  # where the picture lies that the answer came with
 
 
 def one_call(begun: Start, tool: str, arguments: Mapping[str, str]) -> HandCall:
@@ -45,4 +50,13 @@ def one_call(begun: Start, tool: str, arguments: Mapping[str, str]) -> HandCall:
     with opened(prepared, clock=clock, stop=stop, progress=TerminalProgress(is_brief=True).listener()) as session:
         result = session.call(tool, arguments)
         outcome = session.end_call(result)
-    return HandCall(result, outcome.exit)
+        picture = _kept(session, result)
+    return HandCall(result, outcome.exit, picture)
+
+
+def _kept(session: Session, result: ToolResult) -> Path | None:
+    """Return where the picture of a result lies; None where there is none, or it holds a secret and was changed."""
+    if result.image is None:
+        return None
+    path = session.directory / ARTIFACTS / f"{hashlib.sha256(result.image.data).hexdigest()}.jpg"
+    return path if path.exists() else None

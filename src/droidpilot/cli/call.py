@@ -31,8 +31,11 @@ def call(
     done = one_call(begun, tool, parsed(arguments or []))
     if done.result.status is Status.OK:
         output.result(done.result.text)
+        if done.picture is not None:
+            output.note(f"picture: {done.picture}", style="dim")
     else:
-        output.note(f"{done.result.status.value}: {done.result.text}", style="bad")
+        status, said = done.result.status.value, done.result.text
+        output.note(said if said.lower().startswith(status) else f"{status}: {said}", style="bad")
     return done.exit
 
 

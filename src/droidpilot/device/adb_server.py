@@ -39,7 +39,7 @@ def process_started(pid: int) -> int | None:
         return None
 
 
-def is_server_there(server: AdbServer, clock: Clock) -> bool:
+def is_server_there(server: AdbServer, deadline: Deadline) -> bool:
     """Tell whether an adb server answers on the port; none is started.
 
     Raises:
@@ -47,7 +47,7 @@ def is_server_there(server: AdbServer, clock: Clock) -> bool:
         DeviceTimeout: what listens there does not answer.
     """
     try:
-        server.version(Deadline.after(clock, START_S))
+        server.version(deadline)
     except DeviceLost as error:
         if error.code != "no_adb_server" or _listens(server.port):
             raise
@@ -63,7 +63,7 @@ def ensure_server(server: AdbServer, clock: Clock) -> bool:
     Raises:
         DeviceLost: code `no_adb_server`, it does not start or is something else.
     """
-    if is_server_there(server, clock):
+    if is_server_there(server, Deadline.after(clock, START_S)):
         return False
     try:
         subprocess.run(

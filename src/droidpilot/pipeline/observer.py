@@ -209,7 +209,10 @@ class Observer:
 
 def _is_focus_alone(one: Hierarchy, other: Hierarchy) -> bool:
     """Tell whether two looks differ in nothing but where the focus is: a touch moves it at once, whatever follows."""
-    return fingerprint_of(one, has_focus=False) == fingerprint_of(other, has_focus=False)
+    if one.rotation != other.rotation or len(one.nodes) != len(other.nodes):
+        return False
+    pairs = zip(one.nodes, other.nodes, strict=True)
+    return all(was == now or replace(was, focused=now.focused) == now for was, now in pairs)
 
 
 def _is_masked(text: str) -> bool:

@@ -126,12 +126,14 @@ def _risky_word(given: RiskInput) -> Iterator[Signal]:
         for words in _forms(label):
             found = _word_in_label(words)
             if found:
-                yield Signal(RISKY_WORD, "keyword", f"{_quoted(label)} says {found}")
+                # The word alone is the whole button in most cases, and need not be said twice.
+                where = "" if words_of(label.cleaned or label.raw) == words_of(found) else f" in {_quoted(label)}"
+                yield Signal(RISKY_WORD, "keyword", f'the risky word "{found}"{where}')
                 return
     for name in given.ids:
         found = _word_in_id(id_words_of(name))
         if found:
-            yield Signal(RISKY_WORD, "keyword", f"the id {shorten(one_line(name), 80)} says {found}")
+            yield Signal(RISKY_WORD, "keyword", f'the risky word "{found}" in the id {shorten(one_line(name), 80)}')
             return
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 from xml.parsers import expat
 
 from droidpilot.core.errors import ScreenUnreadable
@@ -20,6 +21,7 @@ MAX_NODES = 20_000
 
 _NO_BOUNDS = Bounds(0, 0, 0, 0)
 _BOUNDS = re.compile(r"\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]", re.ASCII)
+_BOUNDS_LENGTH = 40  # characters at most
 # Source: `uiautomator dump` writes <hierarchy><node>; some tools leave out <hierarchy>; Appium has class names as tags.
 _FIRST_TAG = re.compile(r"<(?:hierarchy|node|[A-Za-z_]\w*(?:\.[\w$]+)+)(?=[\s/>])")
 _CUT_TAG = re.compile(r"</?(?:[A-Za-z_]|$)")
@@ -260,7 +262,9 @@ def _number(text: str, default: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else default
 
 
+@lru_cache(maxsize=4096)
 def _bounds(text: str) -> Bounds:
+    """Read `[l,t][r,b]`; kept, since nodes lie on each other and stay where they were from look to look."""
     match = _BOUNDS.match(text)
     if match is None:
         return _NO_BOUNDS
@@ -282,7 +286,7 @@ def _node(attributes: dict[str, str], index: int, parent: int, end: int, depth: 
         text=get("text", ""),
         desc=get("content-desc", ""),
         hint=get("hint", ""),
-        bounds=_bounds(get("bounds", "")),
+        bounds=_bounds(get("bounds", "")[:_BOUNDS_LENGTH]),
         checkable=get("checkable") == "true",
         checked=get("checked") == "true",
         clickable=get("clickable") == "true",

@@ -135,10 +135,10 @@ def display_of(hierarchy: Hierarchy) -> Bounds:
     )
 
 
-def fingerprint_of(hierarchy: Hierarchy, *, leave_out: frozenset[int] = frozenset(), has_focus: bool = True) -> str:
+def fingerprint_of(hierarchy: Hierarchy, *, leave_out: frozenset[int] = frozenset()) -> str:
     """Return a digest (sha256, hex) of all that a person could see change: texts, states, bounds, windows, rotation.
 
-    The nodes in `leave_out` (indexes) do not count, nor, unless `has_focus`, where the focus is.
+    The nodes in `leave_out` (indexes) do not count.
     """
     parts = [repr((hierarchy.rotation, hierarchy.is_complete))]
     for node in hierarchy.nodes:
@@ -150,7 +150,7 @@ def fingerprint_of(hierarchy: Hierarchy, *, leave_out: frozenset[int] = frozense
             node.checked,
             node.clickable,
             node.enabled,
-            node.focused and has_focus,
+            node.focused,
             node.scrollable,
             node.long_clickable,
             node.selected,

@@ -29,6 +29,8 @@ _SENTENCE = 600
 _REASON = 600
 _ARGUMENTS = 2_000
 _RESULT = 12_000
+_MAX_LINES = 400
+_LINE_BYTES = 30  # of a line's frame
 _MAX_NODES = 8
 _MAX_VERDICTS = 12
 #: Lines of an answer that are shown without a click.
@@ -45,7 +47,7 @@ class Badge:
     gloss: str = ""
 
 
-_BADGES: dict[CallState, Badge] = {
+BADGES: dict[CallState, Badge] = {
     CallState.OK: Badge("check", "ok", "good"),
     CallState.NOT_SENT: Badge("circle", "not sent", "warn", "it was asked for, and nothing of it reached the phone"),
     CallState.REFUSED: Badge("cross", "refused", "bad", "a gate said no; nothing reached the phone"),
@@ -163,7 +165,7 @@ class CardMaker:
         answer, lines = self._answer(view, returned, notes)
         return Card(
             anchor=anchor,
-            badge=_BADGES[view.state],
+            badge=BADGES[view.state],
             tool=paper.line(view.tool, 100) or "?",
             origin=paper.line(view.origin, 40),
             effect=view.effect,
@@ -249,6 +251,10 @@ class CardMaker:
         first, *rest = self._paper.text(text, _RESULT).split("\n")
         if first.startswith("<screen"):
             first, rest = "", [first, *rest]
+        if len(rest) > _MAX_LINES:
+            left_out = len(rest) - _MAX_LINES
+            rest = [*rest[:_MAX_LINES], f"… [{left_out} more lines are in the transcript]"]
+        self._paper.spent += _LINE_BYTES * len(rest)
         is_diff = any(line.startswith(("+", "~", "gone")) for line in rest)
         return first, tuple(TextLine(line, _mark(line) if is_diff else "") for line in rest)
 

@@ -35,6 +35,7 @@ def _window(phone: Phone, _: list[str]) -> str:
         f"    mBounds=Rect(0, 0 - {SCREEN.width}, {SCREEN.height})\n"
         f"  mCurrentFocus={focus}\n"
         f"  mFocusedApp=ActivityRecord{{a1b2c3d u0 {record} t12}}\n"
+        f"  mAwake={str(phone.screen_on).lower()}\n"
         f"  mDreamingLockscreen=false\n"
         f"  isKeyguardShowing=false\n"
     )

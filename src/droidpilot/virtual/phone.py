@@ -21,7 +21,7 @@ from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.hierarchy import SeenNode, see, to_xml
 from droidpilot.virtual.host import App
 from droidpilot.virtual.inputs import InputLog
-from droidpilot.virtual.motion import Slide
+from droidpilot.virtual.motion import MOVE_MS, Slide
 from droidpilot.virtual.store import Files, Settings
 from droidpilot.virtual.wifi import Wifi, networks_in_reach
 from droidpilot.virtual.windows import SCREEN, Window
@@ -52,9 +52,17 @@ class Look:
 class Phone:
     """A whole phone. With a ManualClock or `transition_ms=0` the same inputs make the same dumps, byte for byte."""
 
-    def __init__(self, *, seed: int = 0, transition_ms: int = TRANSITION_MS, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        seed: int = 0,
+        transition_ms: int = TRANSITION_MS,
+        move_ms: int = MOVE_MS,
+        clock: Clock | None = None,
+    ) -> None:
         self.seed = seed
         self.transition_ms = transition_ms
+        self.move_ms = move_ms  # how long a window slides, where there are transitions
         self.lock = threading.RLock()
         self.inputs = InputLog()
         self._clock: Clock = clock if clock is not None else SystemClock()
@@ -64,6 +72,7 @@ class Phone:
         self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
         self._version = 0
         self._moving_until = 0
+        self._changed_ms = 0
         self._look: Look | None = None
         self._xml: tuple[Look, int, str] | None = None
         self.screen_on = True
@@ -128,17 +137,18 @@ class Phone:
         try:
             act()
         finally:
-            self._acting_ms = None
             self.changed()
+            self._acting_ms = None
 
     def changed(self) -> None:
         """Say that the picture may be another one now."""
         self._version += 1
+        self._changed_ms = self.now_ms()
 
     def slide(self, *, dx: int = 0, dy: int = 0) -> Slide | None:
         if self.transition_ms <= 0:
             return None
-        made = Slide(self.now_ms(), dx, dy)
+        made = Slide(self.now_ms(), dx, dy, self.move_ms)
         self.moving_until(made.end_ms)
         return made
 
@@ -152,6 +162,11 @@ class Phone:
         with self.lock:
             self.advance()
             return not self._waiting and self.now_ms() >= self._moving_until
+
+    @property
+    def still_since_ms(self) -> int:
+        """Return when the last change was made or the last movement ends, as `now_ms` counts."""
+        return max(self._changed_ms, self._moving_until)
 
     # windows
 

@@ -21,6 +21,7 @@ from droidpilot.core.clock import Clock
 from droidpilot.core.errors import DeviceUnavailable, UsageError
 from droidpilot.virtual import registry
 from droidpilot.virtual.control import Control
+from droidpilot.virtual.motion import MOVE_MS
 from droidpilot.virtual.phone import MODEL, TRANSITION_MS, Phone
 from droidpilot.virtual.services import Services
 from droidpilot.virtual.transport import Identity, Transport
@@ -129,6 +130,7 @@ def running_phone(
     seed: int = 0,
     port: int = 0,
     transition_ms: int = TRANSITION_MS,
+    move_ms: int = MOVE_MS,
     home: Path | None = None,
     clock: Clock | None = None,
 ) -> Iterator[VirtualPhone]:
@@ -137,7 +139,7 @@ def running_phone(
     Raises:
         UsageError, DeviceUnavailable: the port cannot be used.
     """
-    phone = Phone(seed=seed, transition_ms=transition_ms, clock=clock)
+    phone = Phone(seed=seed, transition_ms=transition_ms, move_ms=move_ms, clock=clock)
     ready: list[registry.Entry | BaseException] = []
     is_ready = threading.Event()
     loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
