@@ -19,7 +19,7 @@ from tests.conftest import cases_folder
 
 #: Settle is measured over so many taps at each length of transitions.
 TAPS = 200
-#: Tokens of o200k_base on the same three dumps, measured: the raw XML, mobilerun 0.7.4 and agent-device's interactive view.
+#: Tokens of o200k_base on the same three dumps: raw XML, mobilerun 0.7.4 and agent-device's interactive view.
 ORDINARY = {
     "s1_settings_synthetic.xml": (150, "raw 8278, mobilerun 1878, agent-device 531"),
     "s2_chat_synthetic.xml": (370, "raw 12816, mobilerun 3925, agent-device 1045"),
@@ -64,7 +64,7 @@ def scrolling() -> None:
             f"{result.diffs} / {result.wholes}",
             f"{result.share:.0%}; at most 33 %",
         )
-    for share, what in ((0.125, "eighths"), (0.25, "quarters"), (0.75, "the scroll tool")):
+    for share, what in ((0.125, "eighths"), (0.25, "quarters"), (0.75, "three quarters")):
         result = scrolled_on_phone(share)
         row(
             f"all apps of the virtual phone, by {what} of a page",

@@ -145,9 +145,9 @@ def rules_page() -> str:
         "  only if all do, as written. Where there is nothing to see, a deny or ask line with `matching` refuses.",
         "- `#` begins a comment at the start of a line or after a space, but not inside a REGEX.",
         "- A line that is not understood completely is an error, and nothing starts.\n",
-        "`droidpilot policy check NAME|PATH` reads a file without starting anything and names lines that can never decide;",
-        "`droidpilot policy explain TOOL --package NAME --text LABEL` says which line would decide a call, which reasons to",
-        "worry there are, and what would come of it at a terminal and without one.\n",
+        "`droidpilot policy check NAME|PATH` reads a file without starting anything and names lines that can never",
+        "decide; `droidpilot policy explain TOOL --package NAME --text LABEL` says which line would decide a call,",
+        "which reasons to worry there are, and what would come of it at a terminal and without one.\n",
     ]
     folder = config.shipped_dir("policies")
     for path in sorted(folder.glob("*.rules")):

@@ -13,6 +13,7 @@ from droidpilot.policy.rules import QueryLabel, RuleQuery, RuleSet
 TOOLS = frozenset(
     [
         "ui_tree",
+        "screenshot",
         "tap",
         "long_press",
         "swipe",
@@ -26,7 +27,7 @@ TOOLS = frozenset(
         "done",
     ]
 )
-READS = ("ui_tree", "list_apps", "wait", "read_setting", "done")
+READS = ("ui_tree", "screenshot", "list_apps", "wait", "read_setting", "done")
 WRITES = tuple(sorted(TOOLS - set(READS)))
 SHIPPED = Path(__file__).parents[2] / "policies"
 

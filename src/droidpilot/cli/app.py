@@ -25,7 +25,7 @@ from droidpilot.cli import (
     sessions,
     virtual,
 )
-from droidpilot.core.errors import DroidpilotError, Exit
+from droidpilot.core.errors import DroidpilotError, Exit, UsageError
 
 
 def _finish(code: Any, **_options: Any) -> None:
@@ -53,13 +53,20 @@ def _version(is_asked: bool) -> None:
         raise typer.Exit
 
 
+#: Commands that are run for what they print. The others do something, which counts for more than being told of it.
+_READING = frozenset({"look", "devices", "session", "doctor", "config", "policy"})
+
+
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Hold the options that stand before a command."""
+    if context.invoked_subcommand in _READING:
+        output.require_stdout()
 
 
 app.command("demo", short_help="Watch a whole session; needs no phone and no key.")(demo.demo)
@@ -91,9 +98,19 @@ def guarded(command: Callable[[], Any]) -> Exit:
     except KeyboardInterrupt:
         output.note("droidpilot: stopped", style="bad")
         return Exit.INTERRUPTED
+    except OSError as error:
+        if not output.is_full(error):
+            return _bug(error)
+        # Help and usage are written by the library of the command line, not by output.py.
+        output.silence(sys.stdout)
+        return _report(UsageError(f"the output cannot be written: {error.strerror}", hint="is the disk full?"))
     except Exception as error:  # the last line of defence: a bug becomes one line and a file
-        output.note(f"droidpilot: our bug: {type(error).__name__} ({_kept_traceback(error)})", style="bad")
-        return Exit.INTERNAL
+        return _bug(error)
+
+
+def _bug(error: Exception) -> Exit:
+    output.note(f"droidpilot: our bug: {type(error).__name__} ({_kept_traceback(error)})", style="bad")
+    return Exit.INTERNAL
 
 
 def _report(error: DroidpilotError) -> Exit:

@@ -66,6 +66,7 @@ def state(
     from droidpilot.cli.target import reap_dead
     from droidpilot.virtual import registry
 
+    output.require_stdout()
     home = starting.start({}).home
     reap_dead(home)
     told = registry.ask(registry.find(home, serial), "state")

@@ -157,7 +157,8 @@ class ApprovalGate:
         if allows or self._mode is AskMode.NEVER:
             return None, None
         has_words = bool(case.labels or case.aim.words)
-        is_blind = bool(case.aim.points) and not has_words and self._is_guarded(case.aim.package)
+        is_unseen = case.aim.is_blind or (bool(case.aim.points) and not has_words)
+        is_blind = is_unseen and self._is_guarded(case.aim.package)
         if self._mode is AskMode.EVERY or case.signals or is_blind:
             return "confirm", None
         return None, None

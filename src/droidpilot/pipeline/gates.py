@@ -10,9 +10,8 @@ from droidpilot.core.errors import ToolError
 from droidpilot.pipeline.case import Case, node_identity, target_key
 from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.visibility import READINGS, reading_decision
-from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet
+from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet, strictest
 from droidpilot.screens.labels import Label, id_texts
-from droidpilot.screens.screen import Screen
 from droidpilot.tools.registry import Aim, Registry, Scene
 
 
@@ -57,17 +56,25 @@ class RulesGate:
         aim = case.aim
         if case.tool is not None and case.tool.name in READINGS and case.scene is not None:
             return reading_decision(self.rules, case.scene.screen, READINGS[case.tool.name])
-        return self.rules.decide(rule_query(case.call.tool, aim, case.labels))
+        tools = (case.call.tool, *(aim.also_as if aim is not None else ()))
+        return strictest(self.rules.decide(rule_query(tool, case)) for tool in tools)
 
 
-def rule_query(tool: str, aim: Aim | None, labels: tuple[Label, ...]) -> RuleQuery:
-    """Build what the rules see of a call: every package under the finger, every label in its three forms, ids apart."""
+def rule_query(tool: str, case: Case) -> RuleQuery:
+    """Build what the rules see of a call: every package under the finger, every label in its three forms.
+
+    Ids, and what the nodes say beside their labels, count for deny and ask only.
+    """
+    aim = case.aim
     if aim is None:
         return RuleQuery(tool=tool, packages=(None,), is_matchable=False)
     packages = dict.fromkeys([aim.package, *(node.package for node in aim.nodes if node.package)])
-    said = [*labels, *(Label.of(word) for word in aim.words)]
+    said = [*case.labels, *(Label.of(word) for word in aim.words)]
     seen = [QueryLabel(raw=label.raw, cleaned=label.cleaned, folded=label.folded) for label in said]
-    ids = tuple(dict.fromkeys(text for node in aim.nodes for text in id_texts(node.resource_id)))
+    also = [text for node in aim.nodes for text in id_texts(node.resource_id)]
+    for label in (*case.said_too, *case.said_inside):
+        also += [label.raw, label.cleaned, label.folded]
+    ids = tuple(dict.fromkeys(also))
     return RuleQuery(tool=tool, packages=tuple(packages), labels=tuple(seen), ids=ids, is_matchable=aim.is_matchable)
 
 
@@ -87,14 +94,8 @@ class StalenessGate:
     def judge(self, case: Case) -> Verdict:
         if case.tool is None or case.scene is None or case.aim is None or not case.tool.needs_screen:
             return Verdict(self.name, Answer.ALLOW)
-        shown = case.aim.seen_on or self._shown(case)
-        if case.aim.is_by_place and shown is not None:
-            try:
-                seen = case.tool.aim(case.arguments, replace(case.scene, screen=shown))
-            except ToolError:
-                return self._stale("what lay at that place is not what lies there now")
-            if [node_identity(node) for node in seen.nodes] != [node_identity(node) for node in case.aim.nodes]:
-                return self._stale("what lay at that place is not what lies there now")
+        if case.aim.is_by_place and not self._is_what_was_seen(case, case.aim, case.scene):
+            return self._stale("what lay at that place is not what lies there now")
         if not case.was_asked and self.observer.is_fresh:
             return Verdict(self.name, Answer.ALLOW)
         before = target_key(case, case.aim, case.scene.screen)
@@ -106,13 +107,22 @@ class StalenessGate:
         if target_key(case, aim, scene.screen) != before:
             return self._stale("the screen changed meanwhile")
         case.scene = scene
-        # The sentence stays the one that was judged and shown (INV-90).
+        # The sentence stays the one that was judged and shown (INV-90); labels and all else are the same by the key.
         case.aim = replace(aim, sentence=case.aim.sentence)
         return Verdict(self.name, Answer.ALLOW, "looked_again")
 
-    def _shown(self, case: Case) -> Screen | None:
-        shown = self.observer.shown
-        return shown if shown is not None and shown.number == case.call.screen else None
+    def _is_what_was_seen(self, case: Case, aim: Aim, scene: Scene) -> bool:
+        """Tell whether the place holds what it held on the look from which the asker took it."""
+        if aim.seen_on is None and case.call.screen is None:
+            return True  # a person's own coordinates; they look at the phone itself
+        shown = aim.seen_on or self.observer.told(case.call.screen)
+        if shown is None or case.tool is None:
+            return False
+        try:
+            seen = case.tool.aim(case.arguments, replace(scene, screen=shown))
+        except ToolError:
+            return False
+        return [node_identity(node) for node in seen.nodes] == [node_identity(node) for node in aim.nodes]
 
     def _stale(self, reason: str) -> Verdict:
         return Verdict(self.name, Answer.DENY, "stale", f"{reason}; nothing was sent")

@@ -26,6 +26,8 @@ Why = Literal["start", "call", "after_write", "stale", "refused"]
 FRESH_S = 0.05
 
 
+#: How many screens that were told are remembered, for calls of one reply that came of an earlier one.
+_TOLD = 8
 #: How many of the looks at a screen that never rests are compared to find what moves.
 COMPARED = 8
 
@@ -65,6 +67,8 @@ class Observer:
         self._record = record
         self._keep = keep
         self._hide = hide
+        self._told: deque[Screen] = deque(maxlen=_TOLD)
+        self._secret_fields: set[tuple[str, str, str]] = set()
         self._number = 0
         self._parsed: _Dump | None = None
         self._restless = Restless()
@@ -126,6 +130,10 @@ class Observer:
         rest = _Rest(is_settled=outcome.is_settled, is_never_idle=is_never_idle)
         return self._finish(outcome.value, why, started, rest, deadline)
 
+    def told(self, number: int | None) -> Screen | None:
+        """Return the screen of that number if it is one of the last few that were told."""
+        return next((screen for screen in self._told if screen.number == number), None)
+
     def show(self, screen: Screen) -> Screen:
         """Give refs to the nodes of `screen`, which is about to be told to whoever asks.
 
@@ -140,6 +148,7 @@ class Observer:
         if told is not None and told.rotation != shown.rotation:
             shown = replace(shown, health=replace(shown.health, turned_from=told.rotation))
         self.shown = shown
+        self._told.append(shown)
         if self.last is not None and self.last.number == screen.number:
             self.last = shown
         return shown
@@ -162,10 +171,7 @@ class Observer:
         foreground = self._driver.foreground(deadline)
         display = self._driver.display(deadline)
         self._number += 1
-        for node in dump.hierarchy.nodes:
-            if node.password and not _is_masked(node.text):
-                # Some apps give a password away in the dump; it must not be kept (INV-40).
-                self._hide(node.text)
+        self._keep_passwords_back(dump.hierarchy)
         screen = self._screen(dump, foreground, display, rest)
         self.last = screen
         self._record(
@@ -185,6 +191,18 @@ class Observer:
             )
         )
         return screen
+
+    def is_secret(self, node: Node) -> bool:
+        """Tell whether a field is for a password, or was one before "show password" was tapped."""
+        return node.password or _field_key(node) in self._secret_fields
+
+    def _keep_passwords_back(self, hierarchy: Hierarchy) -> None:
+        """Hide what stands readable in a password field, also one that shows it now (INV-40)."""
+        for node in hierarchy.nodes:
+            if node.password:
+                self._secret_fields.add(_field_key(node))
+            if node.is_editable and self.is_secret(node) and not _is_masked(node.text) and node.text != node.hint:
+                self._hide(node.text)
 
     def _screen(self, dump: _Dump, foreground: Foreground, display: Display, rest: _Rest) -> Screen:
         screen = make_screen(
@@ -213,6 +231,10 @@ def _is_focus_alone(one: Hierarchy, other: Hierarchy) -> bool:
         return False
     pairs = zip(one.nodes, other.nodes, strict=True)
     return all(was == now or replace(was, focused=now.focused) == now for was, now in pairs)
+
+
+def _field_key(node: Node) -> tuple[str, str, str]:
+    return node.cls, node.resource_id, node.package
 
 
 def _is_masked(text: str) -> bool:

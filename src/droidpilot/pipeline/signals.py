@@ -19,14 +19,20 @@ def signals_of(case: Case) -> tuple[Signal, ...]:
     ids = tuple(node.resource_id for node in aim.nodes if node.resource_id)
     signals = assess(
         RiskInput(
-            tool=case.call.tool,
+            tool=_kind(case),
             effect=case.effect,
             packages=tuple(packages),
             # A finger that moves over labels presses none of them.
-            labels=() if aim.is_gesture_over else case.labels,
+            labels=() if aim.is_gesture_over else (*case.labels, *case.said_too),
             ids=() if aim.is_gesture_over else ids,
             is_password_field=aim.is_secret,
-            key=aim.words[0] if case.call.tool == "press" and aim.words else "",
+            key=aim.words[0] if case.call.tool == "press" and aim.words else "enter",
         )
     )
     return () if {signal.name for signal in signals} == {SENSITIVE_FIELD} else signals
+
+
+def _kind(case: Case) -> str:
+    """Name the tool that does what this call does: a swipe of no length is a tap, a line break in a text is enter."""
+    assert case.aim is not None
+    return case.aim.also_as[0] if case.aim.also_as else case.call.tool

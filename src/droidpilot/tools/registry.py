@@ -34,6 +34,10 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=20_000)
 
 
+def is_password(node: Node) -> bool:
+    return node.password
+
+
 class NoArguments(Arguments):
     """For tools that take none."""
 
@@ -46,6 +50,7 @@ class Scene:
     find: Callable[[int], Node]  # the node of a ref on this screen; raises TargetError
     apps: Callable[[], Sequence[App]]
     picture: Callable[[int], PictureFrame] = no_picture  # the picture of a number; raises TargetError
+    is_secret: Callable[[Node], bool] = is_password  # whether what is typed there must not be written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +65,8 @@ class Aim:
     is_matchable: bool = False  # whether there is anything for `matching` to see with this tool
     is_by_place: bool = False  # the caller named coordinates, so what lay there when it looked matters
     seen_on: Screen | None = None  # the look they were read from; None: the one that was told last
+    also_as: tuple[str, ...] = ()  # other tools that do the same here, whose rules count too
+    is_blind: bool = False  # it presses something, and what cannot be seen
     is_gesture_over: bool = False  # moves over labels without pressing them: their words are no risk
     is_secret: bool = False  # the text goes into a password field
     plan: Any = None  # what `run` needs, private to the tool

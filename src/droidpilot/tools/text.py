@@ -134,27 +134,29 @@ class PressArguments(Arguments):
 
 
 #: Keys that press what has the focus, or a form's default button (A29).
-_CONFIRMING = frozenset({"enter", "dpad_center", "space"})
+_CONFIRMING = frozenset({"enter", "dpad_center", "space", "search"})
 
 
 def default_buttons(hierarchy: Hierarchy) -> Iterator[Node]:
-    """Yield what enter may press: the focused node; for a text field the buttons of the smallest form around it.
+    """Yield what enter may press: the focused node; for a text field also the buttons of its window.
 
-    Which button an app binds to enter cannot be seen, so every candidate is judged.
+    Which button an app binds to enter cannot be seen, so every candidate is judged; rows of a list are none.
     """
     for focused in (node for node in hierarchy.nodes if node.focused):
         yield focused
-        if not focused.is_editable:
-            continue
-        for above in hierarchy.ancestors(focused):
-            buttons = [
-                node
-                for node in hierarchy.subtree(above)
-                if node.clickable and node.enabled and node.visible and not node.is_editable and not node.checkable
-            ]
-            if buttons:
-                yield from buttons
-                break
+        if focused.is_editable:
+            around = {above.index for above in hierarchy.ancestors(focused)}
+            for node in hierarchy.nodes:
+                if node.window == focused.window and _is_button(node) and not _is_in_list(hierarchy, node, around):
+                    yield node
+
+
+def _is_button(node: Node) -> bool:
+    return node.clickable and node.enabled and node.visible and not node.is_editable and not node.checkable
+
+
+def _is_in_list(hierarchy: Hierarchy, node: Node, around: set[int]) -> bool:
+    return any(above.scrollable and above.index not in around for above in hierarchy.ancestors(node))
 
 
 class Press:
@@ -175,6 +177,7 @@ class Press:
             nodes=nodes,
             words=(arguments.key,),
             is_matchable=True,
+            is_blind=arguments.key in _CONFIRMING and not nodes,
         )
 
     def run(self, arguments: PressArguments, aim: Aim, phone: Phone) -> Done:

@@ -17,6 +17,8 @@ from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
 
 #: A finger that moves less than this presses instead of dragging. Source: ViewConfiguration touch slop, 8 dp at 3x.
 TOUCH_SLOP_PX = 24
+#: Whose rules a gesture that presses answers to as well.
+_AS_PRESS = ("tap", "long_press")
 #: How far apart the points of a swipe's path are judged.
 _PATH_STEP_PX = 60
 
@@ -235,6 +237,7 @@ class Swipe(_Gesture):
             seen_on=seen_on(scene, arguments.picture),
             # A drag that starts inside a scrolling container scrolls it; anything else may press or slide a control.
             is_gesture_over=not is_press and _scrolls(screen, under_start),
+            also_as=_AS_PRESS if is_press else (),
         )
 
     def run(self, arguments: SwipeArguments, aim: Aim, phone: Phone) -> Done:
@@ -267,13 +270,15 @@ class Scroll(_Gesture):
         start, end = _finger(area, arguments.direction)
         nodes = nodes_along(screen, path(start, end))
         under_start = target_nodes(screen.hierarchy, *start, screen.display)
+        is_press = max(abs(start[0] - end[0]), abs(start[1] - end[1])) < 2 * TOUCH_SLOP_PX
         return Aim(
             sentence=f"Scroll {arguments.direction}",
             package=package_at(screen, under_start),
             points=(start, end),
             nodes=nodes,
             is_matchable=True,
-            is_gesture_over=_scrolls(screen, under_start),
+            is_gesture_over=not is_press and _scrolls(screen, under_start),
+            also_as=_AS_PRESS if is_press else (),
         )
 
     def run(self, arguments: ScrollArguments, aim: Aim, phone: Phone) -> Done:
@@ -287,6 +292,12 @@ class Scroll(_Gesture):
             area = visible_bounds(screen.hierarchy, node, screen.display)
             if area.is_empty:
                 raise TargetError(f"{name_of(screen, node)} is not on the screen now", code="off_screen")
+            if not _scrolls(screen, (node,)):
+                raise TargetError(
+                    f"{name_of(screen, node)} does not scroll",
+                    code="not_scrollable",
+                    hint="give the ref of a line that says scroll, or none",
+                )
             return area
         areas = [visible_bounds(screen.hierarchy, node, screen.display) for node in screen.nodes if node.scrollable]
         # Where nothing says that it scrolls (WebView, game), the whole display is tried.

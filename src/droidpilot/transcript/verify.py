@@ -1,17 +1,25 @@
 """Judges whether a transcript is as it was written: nothing changed, deleted, inserted, reordered or cut.
 
-What it cannot see is a rewrite of the whole chain and of its head by somebody who may write both. A torn line counts as
+The artifacts that its lines name are part of it: each must be there and be what its digest says. What it cannot see is a
+rewrite of the whole chain and of its head by somebody who may write both; the head's hash, kept elsewhere, shows that
+too. A torn line counts as
 torn, not as tampered with, in two places only: at the very end of the file, without a newline; and before a `noted`
 line that vouches for its exact bytes, which the writer leaves when it goes on after a kill.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from droidpilot.core.errors import UsageError
 from droidpilot.transcript import chain
+from droidpilot.transcript.artifacts import ArtifactStore, is_digest
 from droidpilot.transcript.files import HEAD, TRANSCRIPT
+from droidpilot.transcript.redaction import Redactor
+
+#: Fields of events that name an artifact by its digest.
+_ARTIFACT_FIELDS = ("artifact", "picture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,7 @@ class _Walk:
     session: str
     hashes: list[str] = field(default_factory=list)  # of each good line, by seq
     numbers: list[int] = field(default_factory=list)  # line numbers of the good lines
+    kept: dict[str, int] = field(default_factory=dict)  # digests of artifacts, by the first line that names them
     pending: list[tuple[int, bytes]] = field(default_factory=list)  # unreadable lines not yet vouched for
     notes: list[str] = field(default_factory=list)
 
@@ -63,12 +72,30 @@ def verify(directory: Path) -> Verification:
         data = b""  # killed between the two files
     except OSError as error:
         return Verification(False, 1, f"the transcript cannot be read: {error}", 0)
-    return verify_bytes(data, head_bytes, session=directory.resolve().name)
+    walk = _Walk(directory.resolve().name)
+    found = _verify_lines(walk, data, head_bytes)
+    return found if not found.ok else _with_artifacts(found, walk, directory)
 
 
 def verify_bytes(data: bytes, head_bytes: bytes | None, *, session: str) -> Verification:
-    """Verify the bytes of a transcript and of its head file (None where it is missing)."""
-    walk = _Walk(session)
+    """Verify the bytes of a transcript and of its head file (None where it is missing), artifacts left out."""
+    return _verify_lines(_Walk(session), data, head_bytes)
+
+
+def _with_artifacts(found: Verification, walk: _Walk, directory: Path) -> Verification:
+    """Look at every artifact that a line names."""
+    store = ArtifactStore(directory, redactor=Redactor())
+    for digest, number in walk.kept.items():
+        try:
+            store.get(digest)
+        except UsageError as error:
+            what = "was changed" if error.code == "artifact_changed" else "is missing or cannot be read"
+            reason = f"what it names, artifact {digest[:12]}, {what}"
+            return replace(found, ok=False, first_bad_line=number, reason=reason)
+    return found
+
+
+def _verify_lines(walk: _Walk, data: bytes, head_bytes: bytes | None) -> Verification:
     lines = chain.split(data)
     for number, raw in enumerate(lines, 1):
         fault = _step(walk, number, raw)
@@ -105,6 +132,10 @@ def _step(walk: _Walk, number: int, raw: bytes) -> tuple[int, str] | None:
         return number, "it does not continue the line before it: one of the two was changed or replaced"
     if fields.get("session") != walk.session:
         return number, f"it belongs to session {fields.get('session')!r}"
+    for name in _ARTIFACT_FIELDS:
+        digest = fields.get(name)
+        if isinstance(digest, str) and is_digest(digest):
+            walk.kept.setdefault(digest, number)
     walk.hashes.append(sealed.claimed)
     walk.numbers.append(number)
     return None
