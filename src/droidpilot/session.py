@@ -45,6 +45,7 @@ from droidpilot.pipeline.records import Desk
 from droidpilot.pipeline.ref_store import load_refs, save_refs
 from droidpilot.pipeline.telling import Teller, screen_limit_bytes
 from droidpilot.plan import PhoneAddress, Prepared
+from droidpilot.screens.refs import RefBook
 from droidpilot.transcript.record import SessionRecord
 from droidpilot.transcript.redaction import RedactedStream, Redactor
 from droidpilot.transcript.sessions import new_session_id
@@ -76,7 +77,7 @@ class Session:
         self._stop = stop
         self._progress = progress
         self._budget = Budget(prepared.limits, clock)
-        self._refs = load_refs(prepared.plan.home, address.serial)
+        self._refs: RefBook | None = None
         self._executor: Executor | None = None
         self._calls = 0
         self.outcome: Outcome | None = None
@@ -187,6 +188,8 @@ class Session:
         """Plug the concrete parts together. The order of the gates is part of the design."""
         plan, prepared = self._prepared.plan, self._prepared
         rules = prepared.policy.rules
+        # Read only now that the phone is ours: whoever held it before has written them.
+        self._refs = load_refs(plan.home, self._address.serial)
         observer = Observer(
             driver,
             self._clock,
@@ -262,7 +265,8 @@ class Session:
 
     def close(self) -> None:
         """Keep the refs for the next command on this phone, and write the last line if nobody did."""
-        save_refs(self._prepared.plan.home, self._address.serial, self._refs)
+        if self._refs is not None:
+            save_refs(self._prepared.plan.home, self._address.serial, self._refs)
         if not self._record.is_ended:
             self._end(Exit.INTERNAL, "the session was closed without an outcome")
 
@@ -322,7 +326,7 @@ def open_session(
     with ExitStack() as stack:
         session_id = new_session_id(clock)
         writer = stack.enter_context(TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor))
-        record = SessionRecord(writer, redactor=redactor, clock=clock, progress=progress)
+        record = SessionRecord(writer, redactor=redactor, clock=clock, stop=stop, progress=progress)
         session = Session(
             prepared, address, record=record, redactor=redactor, clock=clock, stop=stop, progress=progress
         )

@@ -157,6 +157,8 @@ class Loop:
         """Submit the calls in order; after one that is not ok the rest are skipped, for they built on it."""
         answers: list[tuple[str, str]] = []
         images: list[Image] = []
+        # All calls of a reply came of what was told before it; what an earlier one changed, the model has not seen.
+        seen = self._shown_screen()
         ending: Ending | None = None
         is_skipping = False
         for number, asked in enumerate(reply.calls, start=1):
@@ -165,7 +167,7 @@ class Loop:
             if ending is not None or is_skipping:
                 answers.append((asked.id, SKIPPED))
                 continue
-            seen = self._shown_screen()
+            before = self._shown_screen()
             call = ToolCall(
                 id=call_id(self._budget.turns, number),
                 tool=asked.tool,
@@ -179,7 +181,7 @@ class Loop:
             if result.image is not None:
                 images.append(result.image)
             is_skipping = result.status is not Status.OK
-            ending = self._ended_by(call, result, has_changed=self._shown_screen() != seen)
+            ending = self._ended_by(call, result, has_changed=self._shown_screen() != before)
         talk.add_reply(reply, answers)
         talk.add_images(images)
         return ending
@@ -218,8 +220,10 @@ def call_id(turn: int, number: int) -> str:
 
 
 def _asked_for(turn: int, number: int, call: ReplyCall, calls: Sequence[ReplyCall]) -> AskedFor:
+    # The text of type_text may stand under a name that was misspelt.
+    hidden = set(call.arguments) - {"ref", "mode"} if call.tool == "type_text" else {"text"}
     arguments = {
-        key: TEXT_ELSEWHERE if key == "text" else _masked_value(value, calls) for key, value in call.arguments.items()
+        key: TEXT_ELSEWHERE if key in hidden else _masked_value(value, calls) for key, value in call.arguments.items()
     }
     return AskedFor(
         call_id=call_id(turn, number),

@@ -13,7 +13,7 @@ from typing import Literal
 from droidpilot.core.calls import Dispatch, Origin, Status, ToolCall, ToolResult
 from droidpilot.core.errors import UsageError
 from droidpilot.core.events import CheckFinished, CheckStarted, Event
-from droidpilot.core.text import shorten
+from droidpilot.core.text import quoted, shorten
 from droidpilot.screens.labels import clean
 from droidpilot.screens.screen import Screen, is_visible
 
@@ -60,7 +60,7 @@ def parse_check(expression: str) -> Check:
             if not wanted:
                 break
             return Check(expression, kind, wanted)
-    raise UsageError(f"check {expression!r} cannot be read", hint=_HINT)
+    raise UsageError(f"check {quoted(expression)} cannot be read", hint=_HINT)
 
 
 def judge_all(checks: tuple[Check, ...], dispatch: Dispatch, record: Callable[[Event], None]) -> tuple[Judgement, ...]:

@@ -14,6 +14,7 @@ from droidpilot.core.calls import Origin, ToolResult
 from droidpilot.core.clock import SystemClock
 from droidpilot.core.errors import BadArguments, Exit, UsageError
 from droidpilot.core.stop import Stop
+from droidpilot.core.text import quoted
 from droidpilot.plan import prepare
 from droidpilot.session import Session
 from droidpilot.tools.registry import validate
@@ -42,7 +43,7 @@ def one_call(begun: Start, tool: str, arguments: Mapping[str, str]) -> HandCall:
     if known is None:
         near = prepared.registry.nearest(tool)
         hint = f"did you mean {near}?" if near else f"there are: {', '.join(prepared.registry.tools)}"
-        raise UsageError(f"there is no tool {tool!r}", hint=hint)
+        raise UsageError(f"there is no tool {quoted(tool)}", hint=hint)
     try:
         validate(known, arguments)
     except BadArguments as error:

@@ -8,6 +8,7 @@ import typer
 
 from droidpilot.cli import options, output
 from droidpilot.core.errors import Exit, UsageError
+from droidpilot.core.text import quoted
 
 
 def call(
@@ -49,8 +50,8 @@ def parsed(words: list[str]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise UsageError(f"argument {word!r} is not KEY=VALUE", hint="for example: droidpilot call tap ref=12")
+            raise UsageError(f"{quoted(word)} is not KEY=VALUE", hint="for example: droidpilot call tap ref=12")
         if key in found:
-            raise UsageError(f"argument {key} is given twice", hint="give it once")
+            raise UsageError(f"argument {quoted(key)} is given twice", hint="give it once")
         found[key] = value
     return found

@@ -17,15 +17,18 @@ def devices(json: options.Json = False) -> Exit:
     Example: droidpilot devices --json
     """
     from droidpilot.cli.starting import start
-    from droidpilot.cli.target import attached_phones, reap_dead, virtual_phones
+    from droidpilot.cli.target import attached_phones, ended, reap_dead, virtual_phones
     from droidpilot.core.clock import SystemClock
 
     begun = start({})
-    reap_dead(begun.home)
+    dead = [entry.serial for entry in reap_dead(begun.home)]
     virtual = virtual_phones(begun.home)
     ours = {one.device.serial for one in virtual}
     attached = attached_phones(begun.settings.adb_port, SystemClock())
-    found = [one for one in attached if one.device.serial not in ours] + virtual
+    # An adb server still lists a phone whose process just ended, with advice for a cable.
+    found = [one for one in attached if one.device.serial not in {*ours, *dead}] + virtual
+    for serial in dead:
+        output.note(str(ended(serial)), style="warn")
     if json:
         output.result_json({"devices": [_as_json(one) for one in found]})
         return Exit.DONE

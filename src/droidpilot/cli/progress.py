@@ -12,6 +12,7 @@ from droidpilot.cli import output
 from droidpilot.cli.output import Style
 from droidpilot.core.events import (
     ApprovalAnswered,
+    ApprovalAsked,
     CheckFinished,
     DeviceConnected,
     Event,
@@ -28,18 +29,29 @@ from droidpilot.core.events import (
 from droidpilot.core.progress import Progress
 from droidpilot.core.text import one_line, plural, shorten
 
-#: How a status is shown, and in which style.
-STATUS_STYLES: dict[str, Style] = {
-    "ok": "good",
-    "transient": "warn",
-    "logic": "warn",
-    "refused": "bad",
-    "fatal": "bad",
-    "unknown": "bad",
-    "stopped": "warn",
+#: How a status is told to a person, and in which style.
+STATUSES: dict[str, tuple[str, Style]] = {
+    "ok": ("ok", "good"),
+    "transient": ("not done", "warn"),
+    "logic": ("not done", "warn"),
+    "refused": ("refused", "bad"),
+    "fatal": ("not done", "bad"),
+    "unknown": ("nobody knows whether it was done", "bad"),
+    "stopped": ("stopped", "warn"),
 }
 _MAX_LINE = 240
 _LAST_GATE = "staleness"
+#: The approval gate's code where a yes is needed and nobody can be asked.
+NOBODY = "nobody_to_ask"
+#: The code of a result that came to nothing behind the gates, because what it holds must not be read.
+HIDDEN = "hidden"
+#: What the approval gate's codes mean to a person; its reasons are written for a model.
+_REFUSALS = {
+    NOBODY: "it needs a yes, and nobody can be asked here",
+    "person_said_no": "a person said no",
+    "refused_twice": "a person said no to this before",
+    "expired": "nobody answered in time",
+}
 #: A rule's line can be long; where it stands is at its beginning.
 _MAX_WHY = 90
 #: What a command of one call leaves out: its result follows at once on stdout.
@@ -55,6 +67,7 @@ class TerminalProgress:
         self._is_mid_line = False
         self._was_streamed = False
         self._sentences: dict[str, str] = {}
+        self._asked: dict[str, ApprovalAsked] = {}
 
     def listener(self) -> Progress:
         """Return the two ears that a session wants."""
@@ -82,7 +95,11 @@ class TerminalProgress:
 
     def on_event(self, event: Event) -> None:
         """Draw one line of the transcript, where there is something to see in it."""
+        if isinstance(event, ApprovalAsked):
+            self._asked[event.call_id] = event
         if self._is_brief and isinstance(event, _LONG):
+            if isinstance(event, ToolCalled):
+                self._unasked(event)
             return
         match event:
             case ToolCalled():
@@ -104,21 +121,38 @@ class TerminalProgress:
     def _called(self, event: ToolCalled) -> None:
         sentence = _short(event.sentence or event.tool)
         package = event.target.package if event.target and event.target.package else ""
-        place = f" in {_short(package)}" if package and package not in sentence else ""
-        words = f"  {sentence}{place}  [{verdict_words(event.verdicts)}]"
+        words = f"  {in_package(sentence, _short(package))}  [{verdict_words(event.verdicts)}]"
         if self._is_live:
             self._end_line()
             output.piece(words)
             self._is_mid_line = True
         else:
             self._sentences[event.call_id] = words
+        self._unasked(event)
+
+    def _unasked(self, event: ToolCalled) -> None:
+        """Say what needed a yes, why, and how to allow it, where nobody could be asked."""
+        asked = self._asked.pop(event.call_id, None)
+        if asked is None or not any(verdict.code == NOBODY for verdict in event.verdicts):
+            return
+        package = event.target.package if event.target is not None else None
+        self._line(f"  This needs a yes, and nobody can be asked here: {in_package(_short(asked.sentence), package)}", "bad")
+        for signal in asked.signals:
+            self._line(f"    reason to ask: {_short(signal)}", "plain")
+        if asked.rule:
+            self._line(f"    rule: {_short(asked.rule)}", "plain")
+        elif not asked.signals:
+            self._line("    reason to ask: --ask wants it, not a rule or a risky word", "plain")
+        self._line(f"    to allow it: {_remedy(asked)}", "plain")
 
     def _returned(self, event: ToolReturned) -> None:
         words = self._sentences.pop(event.call_id, "")
         output.piece(words)
-        output.piece(f" {event.status}", style=STATUS_STYLES[event.status])
+        if event.status != "refused" or event.code == HIDDEN:  # who refused stands in the verdict
+            told, style = STATUSES[event.status]
+            output.piece(f" {told}", style=style)
         output.piece(f" {event.ms / 1000:.1f} s", style="dim")
-        if event.status not in ("ok", "refused"):  # who refused stands in the verdict
+        if event.status not in ("ok", "refused"):
             output.piece(f": {_short(event.text)}")
         output.note()
         self._is_mid_line = False
@@ -137,9 +171,7 @@ def verdict_words(verdicts: list[VerdictLine]) -> str:
     """Say in a few words what the gates decided: who said no, or which rule or person let it pass."""
     refusal = next((line for line in verdicts if line.answer in ("deny", "halt")), None)
     if refusal is not None:
-        return shorten(
-            f"refused by {refusal.gate}: {one_line(refusal.rule or refusal.reason or refusal.code)}", _MAX_WHY
-        )
+        return refusal_words(refusal, _MAX_WHY)
     if not verdicts or verdicts[-1].gate != _LAST_GATE:
         # It ended before all gates were asked: the answer says why.
         return "not judged"
@@ -150,6 +182,33 @@ def verdict_words(verdicts: list[VerdictLine]) -> str:
     return shorten(f"allowed by {one_line(rule)}", _MAX_WHY) if rule else "allowed"
 
 
+def refusal_words(refusal: VerdictLine, limit: int) -> str:
+    """Say in at most about `limit` characters who said no and why; not what a model should do now."""
+    told = _REFUSALS.get(refusal.code)
+    if told:
+        return f"refused: {told}"
+    why = refusal.rule or refusal.reason.partition("; do not try it again")[0] or refusal.code
+    return shorten(f"refused by {refusal.gate}: {one_line(why)}", limit)
+
+
+def in_package(sentence: str, package: str | None) -> str:
+    """Add the app to a sentence that does not name it."""
+    return f"{sentence} in {package}" if package and package not in sentence else sentence
+
+
+def _remedy(asked: ApprovalAsked) -> str:
+    """Say how a person can allow what nobody was there to allow."""
+    here = "run it in a terminal and answer there"
+    if asked.level == "strong":
+        return f"{here}; no rule can do it in your place"
+    if asked.rule:
+        return f"{here}, or put an allow line before that rule, in a rules file of your own (--policy)"
+    return (
+        f"{here}, or put an allow line for it into a rules file of your own (--policy); permission dialogs and "
+        "installing apps always need a person"
+    )
+
+
 def _drawn(event: Event) -> tuple[str, Style] | None:
     """Return how an event that is a line of its own is drawn; None where there is nothing to see."""
     match event:
@@ -158,7 +217,7 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
         case DeviceConnected():
             return f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s", "dim"
         case ApprovalAnswered():
-            return f"  asked {event.approver}: {event.answer}", "good" if event.answer == "yes" else "bad"
+            return _answered(event)
         case CheckFinished():
             verdict = {True: "passed", False: "FAILED", None: "not judged, so not passed"}[event.passed]
             words = f"  check {_short(event.expression)}: {verdict}" + (
@@ -172,6 +231,21 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
         case Nudged() | Noted():
             return f"  note: {_short(event.text)}", "dim"
         case _:
+            return None
+
+
+def _answered(event: ApprovalAnswered) -> tuple[str, Style] | None:
+    who = "you" if event.approver == "terminal" else _short(event.approver)
+    match event.answer:
+        case "yes":
+            return f"  {who} said yes", "good"
+        case "no":
+            return f"  {who} said no", "bad"
+        case "expired":
+            return "  no answer in time, which is a no", "bad"
+        case "stopped":
+            return "  stopped before an answer came", "bad"
+        case _:  # nobody was asked: the call's own lines say what that means
             return None
 
 

@@ -6,6 +6,7 @@ through the adb server of its own; any other through the user's, used as it is. 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +14,9 @@ from pathlib import Path
 
 from droidpilot.cli import output
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.device.adb import AdbServer
+from droidpilot.core.errors import DeviceError, DeviceUnavailable
+from droidpilot.core.text import quoted
+from droidpilot.device.adb import AdbServer, adb_command
 from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_private_server, start_private_server
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
 from droidpilot.virtual import registry
@@ -21,6 +24,10 @@ from droidpilot.virtual.registry import Entry
 
 #: What `--device` takes for a virtual phone of one's own.
 VIRTUAL = "virtual"
+#: Where adb itself looks for its server.
+_USUAL_PORT = 5037
+#: How the serial of a virtual phone begins.
+_LOOPBACK = "127.0.0.1:"
 #: Seconds an adb server may take for one answer.
 ANSWER_S = 10.0
 
@@ -50,18 +57,54 @@ def chosen_phone(device: str | None, *, adb_port: int, home: Path, clock: Clock)
     Raises:
         DeviceError: no phone, several, or one that is not ready; the hint says what to do.
     """
-    reap_dead(home)
+    dead = reap_dead(home)
+    if any(entry.serial == device for entry in dead):
+        raise ended(str(device))
     if device == VIRTUAL:
         with started_phone(home, seed=0, clock=clock) as target:
             output.note(f"virtual phone {target.serial}: its state ends with this command", style="dim")
             yield target
         return
+    chosen = _chosen(device, adb_port=adb_port, home=home, clock=clock)
+    try:
+        yield Target(chosen.device.serial, chosen.adb_port, chosen.is_virtual)
+    except DeviceError as error:
+        if chosen.is_virtual and not is_virtual_alive(home, chosen.device.serial):
+            raise ended(chosen.device.serial) from error
+        raise
+
+
+def ended(serial: str) -> DeviceUnavailable:
+    """Make the error for a virtual phone whose process is gone: no cable and no adb will bring it back."""
+    return DeviceUnavailable(
+        f"this virtual phone has ended: {quoted(serial)[1:-1]}",
+        hint=f"start one with: {output.program()} virtual start",
+        code="no_virtual_phone",
+    )
+
+
+def is_virtual_alive(home: Path, serial: str) -> bool:
+    """Tell whether a virtual phone of this serial runs."""
+    return any(entry.is_alive for entry in registry.entries(home) if entry.serial == serial)
+
+
+def _chosen(device: str | None, *, adb_port: int, home: Path, clock: Clock) -> Known:
     virtual = virtual_phones(home)
     known = {one.device.serial: one for one in virtual}
     if device not in known:
         known = {one.device.serial: one for one in [*attached_phones(adb_port, clock), *virtual]}
-    chosen = known[choose_device([one.device for one in known.values()], device).serial]
-    yield Target(chosen.device.serial, chosen.adb_port, chosen.is_virtual)
+    if device is not None and device not in known:
+        if device.startswith(_LOOPBACK):
+            raise ended(device)
+        near = difflib.get_close_matches(device, [VIRTUAL, *known], n=1)
+        if near:
+            attached = ", ".join(known) or "none"
+            raise DeviceUnavailable(
+                f"no phone {quoted(device)} is attached; attached: {attached}",
+                hint=f"did you mean --device {near[0]}?",
+                code="not_found_by_adb",
+            )
+    return known[choose_device([one.device for one in known.values()], device).serial]
 
 
 @contextmanager
@@ -125,6 +168,7 @@ def attached_phones(adb_port: int, clock: Clock) -> list[Known]:
     """
     server = AdbServer(adb_port)
     if ensure_server(server, clock):
-        output.note(f"started an adb server on port {adb_port}", style="dim")
+        stop = f"{adb_command()} {'' if adb_port == _USUAL_PORT else f'-P {adb_port} '}kill-server"
+        output.note(f"started an adb server on port {adb_port}; it stays; to stop it: {stop}", style="dim")
     devices = list_devices(server, Deadline.after(clock, ANSWER_S))
     return [Known(device, adb_port, is_virtual=False) for device in devices]

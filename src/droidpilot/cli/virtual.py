@@ -79,6 +79,8 @@ def state(
 
 
 def _tell(entry: Entry, *, as_json: bool) -> None:
+    from droidpilot.device.adb import adb_command
+
     if as_json:
         output.result_json(
             {
@@ -91,8 +93,8 @@ def _tell(entry: Entry, *, as_json: bool) -> None:
         )
         return
     output.result(entry.serial)
-    output.note(f"try: droidpilot look --device {entry.serial}", style="dim")
-    output.note(f"or:  adb -P {entry.adb_port} -s {entry.serial} shell", style="dim")
+    output.note(f"try: {output.program()} look --device {entry.serial}", style="dim")
+    output.note(f"or:  {adb_command()} -P {entry.adb_port} -s {entry.serial} shell", style="dim")
     output.note("Ctrl-C ends it.", style="dim")
 
 

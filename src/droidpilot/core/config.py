@@ -23,6 +23,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from droidpilot.core.errors import ConfigError
+from droidpilot.core.text import quoted
 
 Ask = Literal["never", "risky", "every"]
 
@@ -196,7 +197,7 @@ def _project_rules(value: Any, where: str) -> tuple[str, ...]:
             raise ConfigError(f"{where}: a rule holds a line break or an unprintable character, or is empty")
         if line.split(maxsplit=1)[0:1] == [] or line.split()[0].lower() not in ("deny", "block", "ask"):
             raise ConfigError(
-                f"{where}: a project's rule must begin with deny or ask: {line!r}",
+                f"{where}: a project's rule must begin with deny or ask: {quoted(line)}",
                 hint="lines that allow belong into a rules file of your own",
             )
     return tuple(value)
@@ -234,7 +235,7 @@ def _known(key: str, names: Iterable[str], *, where: str, what: str) -> None:
         hint = f"did you mean {PREFIX if key.startswith(PREFIX) else ''}{close[0]}?"
     else:
         hint = f"known: {', '.join(sorted(names))}"
-    raise ConfigError(f"{where}: unknown {what} {key!r}", hint=hint)
+    raise ConfigError(f"{where}: unknown {what} {quoted(key)}", hint=hint)
 
 
 def _checked(key: str, value: Any, *, where: str, is_text: bool) -> Any:

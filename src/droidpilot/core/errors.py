@@ -125,7 +125,8 @@ class BadArguments(ToolError):
 class TargetError(ToolError):
     """The target cannot be used.
 
-    Codes: no_ref, never_printed, foreign_ref, stale_ref, ambiguous_ref, no_line, covered, disabled, off_screen, no_field.
+    Codes: no_ref, never_printed, foreign_ref, stale_ref, ambiguous_ref, no_line, covered, disabled, off_screen,
+    no_field.
     """
 
     code = "no_target"

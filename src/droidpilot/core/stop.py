@@ -14,6 +14,8 @@ class Stop:
     def __init__(self) -> None:
         self._requests = 0
         self._interruptible = 0
+        self._shields = 0
+        self._is_held_back = False
 
     @property
     def is_requested(self) -> bool:
@@ -27,6 +29,25 @@ class Stop:
         """
         self._requests += 1
         if self._interruptible or self._requests > 1:
+            if self._shields:
+                self._is_held_back = True
+                return
+            raise Interrupted("stopped")
+
+    @contextmanager
+    def shielded(self) -> Iterator[None]:
+        """Mark a part that must not be cut in two (a line and its head); a request that came meanwhile is raised after.
+
+        Raises:
+            Interrupted: at the end.
+        """
+        self._shields += 1
+        try:
+            yield
+        finally:
+            self._shields -= 1
+        if not self._shields and self._is_held_back:
+            self._is_held_back = False
             raise Interrupted("stopped")
 
     def check(self) -> None:

@@ -17,6 +17,11 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
 
 
+def quoted(value: str, limit: int = 80) -> str:
+    """Return a value that somebody gave as it may stand in a message: in quotes, on one line, cut."""
+    return repr(shorten(one_line(value), limit))
+
+
 def shorten_marked(text: str, limit: int) -> str:
     """Cut `text` to about `limit` characters with an explicit marker that names how much is missing (T29, INV-34)."""
     if len(text) <= limit:

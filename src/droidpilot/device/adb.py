@@ -12,6 +12,7 @@ import logging
 import re
 import secrets
 import shlex
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,7 +78,25 @@ _REASONS: tuple[tuple[str, str, str, str], ...] = (
 
 def reason_of(text: str) -> tuple[str, str, str] | None:
     """Find code, sentence and next step for a state or message of adb; None where we know no better than adb."""
-    return next(((code, words, hint) for part, code, words, hint in _REASONS if part in text.lower()), None)
+    found = next(((code, words, hint) for part, code, words, hint in _REASONS if part in text.lower()), None)
+    return found and (found[0], found[1], typeable(found[2]))
+
+
+def typeable(hint: str) -> str:
+    """Return a hint whose `adb ...` can be typed as it stands: with the path of the program we use where PATH has none."""
+    if "`adb " not in hint or shutil.which("adb"):
+        return hint
+    return hint.replace("`adb ", f"`{adb_command()} ")
+
+
+def adb_command() -> str:
+    """Return what to type for adb in a shell: its name, or the path of the program we use where PATH has none."""
+    if shutil.which("adb"):
+        return "adb"
+    try:
+        return shlex.quote(adb_binary())
+    except DeviceError:  # there is none at all, and somebody has to install it
+        return "adb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +124,7 @@ class AdbServer:
             return int(answer, 16)
         except ValueError as error:
             raise DeviceLost(
-                f"what listens on port {self.port} is no adb server", code="no_adb_server", hint=_SERVER_HINT
+                f"what listens on port {self.port} is no adb server", code="no_adb_server", hint=typeable(_SERVER_HINT)
             ) from error
 
     def ask(self, command: str, deadline: Deadline) -> str:
@@ -266,7 +285,7 @@ def translate(error: Exception, doing: str, *, sent: Sent = "no") -> DeviceError
             f"{doing}: no answer in time", hint="is the phone frozen? see `droidpilot devices`", sent=sent
         )
     if isinstance(error, adb_errors.AdbConnectionError | ConnectionRefusedError):
-        return DeviceLost(f"{doing}: no adb server answers", hint=_SERVER_HINT, code="no_adb_server", sent=sent)
+        return DeviceLost(f"{doing}: no adb server answers", hint=typeable(_SERVER_HINT), code="no_adb_server", sent=sent)
     if isinstance(error, adb_errors.AdbInstallError | adb_errors.AdbSyncError):
         return DeviceRefused(f"{doing}: {said}", code="sync_failed", hint="is the phone's storage full?", sent=sent)
     if isinstance(error, adb_errors.AdbError):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost
-from droidpilot.device.adb import AdbServer, adb_binary
+from droidpilot.device.adb import AdbServer, adb_binary, typeable
 from droidpilot.device.wire import LOOPBACK
 
 #: The port of everybody's server, and those where every adb server looks for emulators.
@@ -77,7 +77,7 @@ def ensure_server(server: AdbServer, clock: Clock) -> bool:
     except (OSError, subprocess.SubprocessError) as error:
         raise DeviceLost(
             f"the adb server on port {server.port} does not start: {error}",
-            hint=f"run `adb -P {server.port} start-server` to see why",
+            hint=typeable(f"run `adb -P {server.port} start-server` to see why"),
             code="no_adb_server",
         ) from error
     server.version(Deadline.after(clock, START_S))

@@ -9,8 +9,8 @@ from typing import Literal
 
 from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceNotChosen, DeviceUnavailable
-from droidpilot.core.text import one_line, shorten
-from droidpilot.device.adb import AdbServer, reason_of
+from droidpilot.core.text import one_line, quoted, shorten
+from droidpilot.device.adb import AdbServer, reason_of, typeable
 
 Transport = Literal["usb", "tcp", "emulator"]
 
@@ -83,8 +83,8 @@ def choose_device(devices: Sequence[AttachedDevice], serial: str | None) -> Atta
     chosen = next((one for one in devices if one.serial == serial), None)
     if chosen is None:
         raise DeviceUnavailable(
-            f"no phone {serial!r} is attached; attached: {listed}",
-            hint="see `droidpilot devices`; for a phone on the network run `adb connect HOST:PORT` first",
+            f"no phone {quoted(serial)} is attached; attached: {listed}",
+            hint=typeable("see `droidpilot devices`; for a phone on the network run `adb connect HOST:PORT` first"),
             code="not_found_by_adb",
         )
     return _ready(chosen)

@@ -43,8 +43,8 @@ def settle(
 ) -> Settled[T]:
     """Read until the screen rests: after a write (`before` is the fingerprint it was judged on), or for a plain look.
 
-    `is_slight` tells of a look that differs from before whether it does so only as the touch itself makes it, as by moved
-    focus: that proves nothing about what the touch sets off, so the time for a change is waited for all the same.
+    `is_slight` tells of a look that differs from before whether the touch alone explains it, as it does moved focus.
+    That proves nothing about what the touch sets off, so the time for a change is waited for all the same.
 
     The gap lies between the end of one read and the start of the next, so that both are at least that far apart however
     long a read takes. What `read` raises is not caught.

@@ -55,8 +55,9 @@ def usage_of(
     details = told.get("prompt_tokens_details")
     cached = min(prompt, _count(details.get("cached_tokens")) if isinstance(details, Mapping) else 0)
     usd = _money(told.get("cost"))
-    if usd is None and prices is not None:
-        usd = prices.usd(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion)
+    if prices is not None:
+        # An endpoint that reports less than the prices that were set must not stretch a money limit (A36).
+        usd = max(usd or 0.0, prices.usd(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion))
     return Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,

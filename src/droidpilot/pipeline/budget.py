@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from droidpilot.core.calls import Answer, Effect, Verdict
 from droidpilot.core.clock import Clock
 from droidpilot.pipeline.case import Case
+from droidpilot.tools.control import Finish
 
 _ALLOW = Verdict("budget", Answer.ALLOW)
 
@@ -46,12 +47,17 @@ class Budget:
         """Seconds since the start, waiting for a person excluded."""
         return self._clock.monotonic() - self._started - self._waited_s
 
+    @property
+    def left_s(self) -> float | None:
+        """Seconds left, None where there is no limit."""
+        return None if self.limits.seconds is None else max(0.0, self.limits.seconds - self.seconds)
+
     def waited(self, seconds: float) -> None:
         self._waited_s += seconds
 
     def judge(self, case: Case) -> Verdict:
-        """Reserve what the call needs; tools that touch no phone need nothing, so that a run can always say `done`."""
-        if case.tool is None or not case.tool.needs_screen:
+        """Reserve what the call needs. `done` needs nothing, so that a run can always end by itself."""
+        if case.call.tool == Finish.name:
             return _ALLOW
         spent = self._spent()
         if spent is not None:

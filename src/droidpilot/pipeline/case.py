@@ -83,7 +83,7 @@ def labels_under(screen: Screen, nodes: Iterable[Node]) -> tuple[Label, ...]:
 
 
 def said_beside(nodes: Iterable[Node]) -> tuple[Label, ...]:
-    """Return what nodes say beside their label: a description behind a text, a hint (A25). Contents of fields do not."""
+    """Return what nodes say beside their label: a description behind a text, a hint (A25)."""
     texts = (text for node in nodes for text in (node.desc, "" if node.is_editable else node.hint) if text)
     return tuple(Label.of(text) for text in dict.fromkeys(texts))
 
@@ -143,10 +143,10 @@ def same_call_key(case: Case) -> str:
 
 
 def target_key(case: Case, aim: Aim, screen: Screen) -> str:
-    """Digest the fields that the call depends on (B15): the app, the nodes under the finger, their state, what they say.
+    """Digest the fields that the call depends on (B15): the app, the nodes under the finger, their state and words.
 
-    Where somebody was asked, they decided on the whole screen that they saw: every text of it but clocks and badges, the
-    keyboard and the system's bars (A35, INV-88).
+    Where somebody was asked, they decided on the whole screen that they saw: every text of it but clocks and badges,
+    the keyboard and the system's bars (A35, INV-88).
     """
     nodes = [[*node_identity(node), node.hint, node.enabled, node.checked, node.selected] for node in aim.nodes]
     said = [label.raw for label in (*labels_under(screen, aim.nodes), *said_within(screen, aim.nodes))]

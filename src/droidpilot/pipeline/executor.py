@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -34,7 +34,7 @@ from droidpilot.core.text import shorten, shorten_marked
 from droidpilot.device.driver import Driver
 from droidpilot.pipeline.approval import ApprovalGate
 from droidpilot.pipeline.budget import Budget
-from droidpilot.pipeline.case import Case, Gate, labels_under
+from droidpilot.pipeline.case import Case, Gate, read_labels
 from droidpilot.pipeline.observer import Observer, Why
 from droidpilot.pipeline.pictures import Pictures
 from droidpilot.pipeline.records import Desk, called_line
@@ -122,13 +122,30 @@ class Executor:
         """
         started = self._clock.monotonic()
         case = Case(call, Deadline.after(self._clock, CALL_TIMEOUT_S))
-        problem = self._describe(case)
-        if problem is None:
-            problem = self._judge(case)
+        problem = self._guarded(case, self._decide, is_sent=False)
         send_key = uuid4().hex if problem is None and case.effect is Effect.WRITE else ""
         self._write_called(case, send_key)
-        answer = problem if problem is not None else self._run(case)
+        answer = problem if problem is not None else self._guarded(case, self._run, is_sent=bool(send_key))
+        assert answer is not None
         return self._write_returned(case, answer, started)
+
+    def _decide(self, case: Case) -> _Answer | None:
+        return self._describe(case) or self._judge(case)
+
+    def _guarded(self, case: Case, step: Callable[[Case], _Answer | None], *, is_sent: bool) -> _Answer | None:
+        """Take one step of the road; whatever it raises becomes an answer, so that every call has both its lines."""
+        try:
+            return step(case)
+        except TranscriptError:
+            raise
+        except Interrupted:
+            answer = _Answer(Status.STOPPED, "Stopped.", "stopped", ends="stopped")
+        except Exception:
+            answer = self._own_fault(case.call.tool)
+        if is_sent:
+            self._approval.note_unknown(case)
+            return replace(answer, status=Status.UNKNOWN, sent="unknown")
+        return answer
 
     # -- 1 describe
 
@@ -151,17 +168,12 @@ class Executor:
             if case.tool.needs_screen:
                 case.scene = self._scene(case, self._observer.glance("call", case.deadline))
             case.aim = case.tool.aim(case.arguments, case.scene)
-            if case.scene is not None:
-                case.labels = labels_under(case.scene.screen, case.aim.nodes)
+            read_labels(case)
             case.signals = signals_of(case)
         except ToolError as error:
             return self._target_missing(case, error)
         except DeviceError as error:
             return self._device_trouble(case, error, sent="no")
-        except Interrupted:
-            return _Answer(Status.STOPPED, "Stopped before anything was sent.", "stopped", ends="stopped")
-        except Exception:  # our own fault: refuse, and end the session
-            return self._own_fault("describe")
         return None
 
     def _scene(self, case: Case, screen: Screen) -> Scene:
@@ -170,6 +182,7 @@ class Executor:
             find=lambda ref: self._observer.find(ref, screen),
             apps=functools.cache(lambda: self._driver.apps(case.deadline)),
             picture=self._pictures.frame,
+            is_secret=self._observer.is_secret,
         )
 
     def scene_now(self, case: Case) -> Scene:
@@ -199,8 +212,6 @@ class Executor:
                 case.verdicts.append(verdict)
                 if case.refusal is not None:
                     return self._refused(case)
-        except Interrupted:
-            return _Answer(Status.STOPPED, "Stopped before anything was sent.", "stopped", ends="stopped")
         except DeviceError as error:
             return self._device_trouble(case, error, sent="no")
         return None
@@ -241,7 +252,8 @@ class Executor:
         tool, aim = case.tool, case.aim
         assert tool is not None and aim is not None
         is_write = tool.effect is Effect.WRITE
-        deadline = case.deadline
+        left_s = self._budget.left_s
+        deadline = case.deadline if left_s is None or is_write else case.deadline.sooner(left_s)
         before = case.scene.screen if case.scene is not None else None
         phone = Phone(
             driver=self._driver,
@@ -255,19 +267,10 @@ class Executor:
             done = tool.run(case.arguments, aim, phone)
         except DeviceError as error:
             return self._run_failed(case, error, before, deadline, sent=error.sent if is_write else "no")
-        except Interrupted:
+        except ToolError as error:
             if is_write:
-                self._approval.note_unknown(case)
-                text = "Stopped while it was being sent: it may have happened."
-                return _Answer(Status.UNKNOWN, text, "stopped", ends="stopped", sent="unknown")
-            return _Answer(Status.STOPPED, "Stopped.", "stopped", ends="stopped")
-        except Exception as error:
-            if is_write:
-                self._approval.note_unknown(case)
-                return replace(self._own_fault(tool.name), status=Status.UNKNOWN, sent="unknown")
-            if isinstance(error, ToolError):
-                return _Answer(Status.LOGIC, f"{error}.", error.code)
-            return self._own_fault(tool.name)
+                raise
+            return _Answer(Status.LOGIC, f"{error}.", error.code)
         if is_write:
             return self._look_after(case, before, deadline)
         return self._read_done(case, done)

@@ -15,9 +15,10 @@ from droidpilot.core.calls import Answer, Origin, ToolCall, Verdict
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import BadArguments, TargetError, UsageError
 from droidpilot.core.events import Event
+from droidpilot.core.text import quoted
 from droidpilot.device.driver import KEYS, App
 from droidpilot.pipeline.approval import ApprovalGate, ApprovalReply, ApprovalRequest, AskMode, guards
-from droidpilot.pipeline.case import Case, labels_under
+from droidpilot.pipeline.case import Case, read_labels
 from droidpilot.pipeline.gates import CapabilityGate, RulesGate
 from droidpilot.pipeline.signals import signals_of
 from droidpilot.policy.risk import Signal
@@ -96,7 +97,7 @@ def foretell(
     if tool is None:
         near = registry.nearest(tool_name)
         hint = f"did you mean {near}?" if near else f"there are: {', '.join(registry.tools)}"
-        raise UsageError(f"there is no tool {tool_name!r}", hint=hint)
+        raise UsageError(f"there is no tool {quoted(tool_name)}", hint=hint)
     case = _case(tool, arguments, thing, clock)
     nobody = _Nobody()
     approval = ApprovalGate(
@@ -158,7 +159,7 @@ def _case(tool: Tool, arguments: Mapping[str, str], thing: Thing, clock: Clock) 
     except TargetError as error:
         raise UsageError(f"{tool.name} cannot be aimed: {error.message}", hint=error.hint) from None
     if case.scene is not None:
-        case.labels = labels_under(case.scene.screen, case.aim.nodes)
+        read_labels(case)
     case.signals = signals_of(case)
     return case
 

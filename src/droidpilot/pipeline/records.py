@@ -53,12 +53,13 @@ def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> To
 
 def _arguments(case: Case, hide: Callable[[str], None]) -> dict[str, Any]:
     arguments = dict(case.call.arguments)
-    if "text" not in arguments or (case.aim is not None and not case.aim.is_secret):
+    if case.aim is not None and not case.aim.is_secret:
         return arguments
-    if case.aim is not None and isinstance(arguments["text"], str):
-        hide(arguments["text"])
-    arguments["text"] = TEXT_SECRET
-    return arguments
+    if case.aim is not None:
+        hide(str(arguments.get("text", "")))
+    # Where no field was found, the text may stand under a name that was misspelt.
+    names = set(arguments) - {"ref", "mode"} if case.call.tool == "type_text" else {"text"} & set(arguments)
+    return {name: TEXT_SECRET if name in names else value for name, value in arguments.items()}
 
 
 def _verdict_line(verdict: Verdict) -> VerdictLine:

@@ -5,13 +5,16 @@ It must never know where those folders are: that is config's business.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from droidpilot.core.calls import Answer
 from droidpilot.core.errors import PolicyError
+from droidpilot.core.text import quoted
 from droidpilot.policy.grammar import nearest, parse_line, parse_rules
 from droidpilot.policy.rules import Rule, RuleSet
 
@@ -72,7 +75,7 @@ def _find(name: str, *, user_dir: Path, shipped_dir: Path) -> Path:
         return Path(name)
     known = policy_names(user_dir=user_dir, shipped_dir=shipped_dir)
     if not _NAME.fullmatch(name):
-        raise PolicyError("this can be no name of a policy", source=repr(name), line=0, hint=_known(name, known))
+        raise PolicyError("this can be no name of a policy", source=quoted(name), line=0, hint=_known(name, known))
     own, shipped = user_dir / f"{name}{SUFFIX}", shipped_dir / f"{name}{SUFFIX}"
     if own.is_file() and shipped.is_file() and own.read_bytes() != shipped.read_bytes():
         raise PolicyError(
@@ -101,7 +104,10 @@ def _known(name: str, known: tuple[str, ...]) -> str:
 
 def _read(path: Path, source: str) -> str:
     try:
-        with path.open("rb") as file:
+        # Non-blocking: a pipe that nobody writes to must not hold us before it is known to be one.
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise PolicyError("is no ordinary file", source=source, line=0, hint="give a file of rules")
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)

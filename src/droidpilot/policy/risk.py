@@ -5,13 +5,14 @@ One signal of a kind is given at most once: two words are one reason, a word in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from droidpilot.core.calls import Effect
 from droidpilot.core.text import one_line, shorten
 from droidpilot.policy.lexicon import Words, has_phrase, id_words_of, is_sensitive_app, lexicon, words_of
+from droidpilot.screens.labels import clean, fold
 
 Source = Literal["keyword", "context", "model"]
 
@@ -111,12 +112,17 @@ def _sensitive_field(given: RiskInput) -> Iterator[Signal]:
     if given.is_password_field:
         yield Signal(SENSITIVE_FIELD, "context", "it types into a password field")
         return
-    texts = [words for label in given.labels for words in _forms(label)] + [id_words_of(name) for name in given.ids]
-    for words in texts:
-        found = has_phrase(lexicon().secret_fields, words)
-        if found:
-            yield Signal(SENSITIVE_FIELD, "context", f"it types into a field for a {found}")
-            return
+    found = secret_name((label.raw for label in given.labels), given.ids)
+    if found:
+        yield Signal(SENSITIVE_FIELD, "context", f"it types into a field for a {found}")
+
+
+def secret_name(texts: Iterable[str], ids: Iterable[str]) -> str:
+    """Return the word by which a field asks for a secret (a PIN, a card number), empty where it asks for none."""
+    said = [words_of(form) for text in texts for form in (clean(text), fold(text))] + [
+        id_words_of(name) for name in ids
+    ]
+    return next((found for words in said if (found := has_phrase(lexicon().secret_fields, words))), "")
 
 
 def _risky_word(given: RiskInput) -> Iterator[Signal]:

@@ -7,18 +7,20 @@ judge that. `run` acts once. A tool never judges, never waits and never writes t
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from droidpilot.core.calls import Effect, Tier
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import BadArguments
 from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
-from droidpilot.core.text import one_line, shorten
+from droidpilot.core.text import one_line, quoted, shorten
 from droidpilot.device.driver import App, Driver
 from droidpilot.screens.hierarchy import Node
 from droidpilot.screens.screen import Screen
@@ -178,20 +180,55 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> Arguments:
     try:
         return tool.arguments.model_validate(dict(arguments))
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}"
-            for item in error.errors(include_url=False, include_context=False, include_input=False)[:3]
-        )
-        raise BadArguments(
-            f"{tool.name}: {shorten(one_line(problems), 400)}", hint=f"example: {example(tool)}"
-        ) from None
+        faults = error.errors(include_url=False, include_input=False)[:3]
+        problems = "; ".join(_fault(tool, item) for item in faults)
+        named = {str(item["loc"][0]) for item in faults if item["loc"]}
+        hint = f"example: {example(tool, also=named)}"
+        raise BadArguments(f"{tool.name}: {shorten(one_line(problems), 400)}", hint=hint) from None
 
 
-def example(tool: Tool) -> str:
-    """Return one call of the tool as a person would write it, from the fields' own examples."""
+def example(tool: Tool, *, also: Collection[str] = ()) -> str:
+    """Return one call of the tool as a person would write it, from the fields' own examples.
+
+    Fields that may be left out stand in it where they are what the tool is about, or in `also`.
+    """
     words = [
-        f"{name}={info.examples[0]}"
+        f"{name}={shlex.quote(str(info.examples[0]))}"
         for name, info in tool.arguments.model_fields.items()
-        if info.examples and (info.is_required() or name in ("ref", "direction"))
+        if info.examples and (info.is_required() or name in ("ref", "direction", *also))
     ]
     return " ".join([tool.name, *words])
+
+
+def _fault(tool: Tool, item: ErrorDetails) -> str:
+    """Say what is wrong with one argument. Its value is not repeated: it may be a secret, and it is known."""
+    name = quoted(".".join(str(part) for part in item["loc"]))[1:-1]
+    known = list(tool.arguments.model_fields)
+    limits = item.get("ctx", {})
+    match item["type"]:
+        case "missing":
+            return f"{name} is missing"
+        case "extra_forbidden":
+            near = next(iter(difflib.get_close_matches(name, known, n=1)), "")
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            return f"there is no argument {name}; {f'did you mean {near}?' if near else takes}"
+        case "int_parsing" | "int_type" | "int_from_float" | "int_parsing_size" | "finite_number":
+            return f"{name} must be a whole number"
+        case "string_type":
+            return f"{name} must be text"
+        case "greater_than_equal":
+            return f"{name} must be at least {limits['ge']}"
+        case "less_than_equal":
+            return f"{name} must be at most {limits['le']}"
+        case "string_too_short":
+            return f"{name} must not be empty"
+        case "string_too_long":
+            return f"{name} must have at most {limits['max_length']} characters"
+        case "literal_error":
+            return f"{name} must be one of {str(limits['expected']).replace(' or ', ', ')}".replace("'", "")
+        case "string_pattern_mismatch":
+            return f"{name} holds a character that it cannot have"
+        case "value_error":
+            return f"{name}: {limits['error']}" if name else str(limits["error"])
+        case _:
+            return f"{name}: {item['msg']}"

@@ -12,6 +12,7 @@ from droidpilot.core.calls import Effect, Tier
 from droidpilot.core.errors import TargetError
 from droidpilot.core.text import shorten
 from droidpilot.device.driver import KEYS
+from droidpilot.policy.risk import secret_name
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 from droidpilot.screens.labels import clean
 from droidpilot.screens.screen import Screen
@@ -66,24 +67,30 @@ class TypeText:
         screen = scene.screen
         field = self._field(arguments, scene)
         text = arguments.text
+        is_secret = scene.is_secret(field) or bool(secret_name((field.desc, field.hint), (field.resource_id,)))
         if arguments.mode == "append":
-            if field.password:
+            if is_secret:
                 raise TargetError(
                     "what stands in a password field cannot be read, so nothing can be added to it",
                     code="no_field",
                     hint="use mode replace with the whole text",
                 )
             text = content_of(field) + text
-        said = "a secret" if field.password else f'"{shorten(clean(arguments.text), 60)}"'
+        said = "a secret" if is_secret else f'"{shorten(clean(arguments.text), 60)}"'
         verb = "Add" if arguments.mode == "append" else "Type"
         above = tuple(node for node in screen.hierarchy.ancestors(field) if node.clickable or node.long_clickable)
+        # A line break may be taken as enter, which presses the form's button (A29).
+        presses = "\n" in arguments.text or "\r" in arguments.text
+        buttons = tuple(default_buttons(screen.hierarchy)) if presses else ()
+        nodes = tuple(dict.fromkeys((field, *above, *buttons)))
         return Aim(
             sentence=f"{verb} {said} into {name_of(screen, field)}",
             package=field.package or screen.package,
-            nodes=(field, *above),
-            words=() if field.password else (arguments.text,),
+            nodes=nodes,
+            words=() if is_secret else (arguments.text,),
             is_matchable=True,
-            is_secret=field.password,
+            is_secret=is_secret,
+            also_as=("press",) if presses else (),
             plan=_Typing(selector_of(screen.hierarchy, field), field.bounds, text),
         )
 

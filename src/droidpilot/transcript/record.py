@@ -12,6 +12,7 @@ from typing import Any
 from droidpilot.core.clock import Clock, timestamp
 from droidpilot.core.events import EVENTS, Event, SessionEnded, SessionStarted
 from droidpilot.core.progress import Progress
+from droidpilot.core.stop import Stop
 from droidpilot.transcript import files
 from droidpilot.transcript.meta import Meta, MetaFile, process_started
 from droidpilot.transcript.redaction import Redactor
@@ -24,10 +25,13 @@ LOG = "log.txt"
 class SessionRecord:
     """Writes one session and tells the listener each line once it is on disk, secrets hidden."""
 
-    def __init__(self, writer: TranscriptWriter, *, redactor: Redactor, clock: Clock, progress: Progress) -> None:
+    def __init__(
+        self, writer: TranscriptWriter, *, redactor: Redactor, clock: Clock, stop: Stop, progress: Progress
+    ) -> None:
         self._writer = writer
         self._redactor = redactor
         self._clock = clock
+        self._stop = stop
         self._progress = progress
         self._meta_file = MetaFile(writer.directory, redactor=redactor)
         self._meta = Meta(id=writer.session, started=timestamp(clock))
@@ -74,7 +78,8 @@ class SessionRecord:
         Raises:
             TranscriptError: it could not be written; nothing may be done any more.
         """
-        self._writer.append(event)
+        with self._stop.shielded():
+            self._writer.append(event)
         if self._progress.on_event is not None:
             # What a person sees is what was recorded.
             self._progress.on_event(EVENTS.validate_python(self._redactor.fields(event)))

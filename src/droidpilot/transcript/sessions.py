@@ -9,6 +9,7 @@ from pathlib import Path
 
 from droidpilot.core.clock import Clock
 from droidpilot.core.errors import UsageError
+from droidpilot.core.text import quoted
 from droidpilot.transcript.files import SESSIONS
 from droidpilot.transcript.meta import Meta, MetaFile
 
@@ -41,7 +42,7 @@ def new_session_id(clock: Clock) -> str:
 def check_id(session_id: str) -> str:
     """Return `session_id` unchanged. Raises UsageError where it is not the id of a session (and so no path either)."""
     if not _ID.fullmatch(session_id):
-        raise UsageError(f"{session_id!r} is not a session id", hint="ids look like 20261130-211455-k3f9")
+        raise UsageError(f"{quoted(session_id)} is not a session id", hint="ids look like 20261130-211455-k3f9")
     return session_id
 
 
@@ -69,7 +70,7 @@ def find_session(home: Path, prefix: str | None = None) -> str:
     if prefix is None:
         return ids[-1]
     if not _PREFIX.fullmatch(prefix):
-        raise UsageError(f"{prefix!r} is no beginning of a session id", hint="ids look like 20261130-211455-k3f9")
+        raise UsageError(f"{quoted(prefix)} is no beginning of a session id", hint="ids look like 20261130-211455-k3f9")
     found = [known for known in ids if known.startswith(prefix)]
     if len(found) == 1:
         return found[0]

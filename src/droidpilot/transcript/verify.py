@@ -1,9 +1,8 @@
 """Judges whether a transcript is as it was written: nothing changed, deleted, inserted, reordered or cut.
 
-The artifacts that its lines name are part of it: each must be there and be what its digest says. What it cannot see is a
-rewrite of the whole chain and of its head by somebody who may write both; the head's hash, kept elsewhere, shows that
-too. A torn line counts as
-torn, not as tampered with, in two places only: at the very end of the file, without a newline; and before a `noted`
+The artifacts that its lines name are part of it: each must be there and be what its digest says. What it cannot see
+is a rewrite of the whole chain and of its head by somebody who may write both; the head's hash, kept elsewhere, shows
+that too. A torn line counts as torn, not as tampered with, in two places only: at the very end of the file, without a newline; and before a `noted`
 line that vouches for its exact bytes, which the writer leaves when it goes on after a kill.
 """
 
@@ -45,6 +44,7 @@ class _Walk:
     session: str
     hashes: list[str] = field(default_factory=list)  # of each good line, by seq
     numbers: list[int] = field(default_factory=list)  # line numbers of the good lines
+    kinds: list[object] = field(default_factory=list)  # of each good line, by seq
     kept: dict[str, int] = field(default_factory=dict)  # digests of artifacts, by the first line that names them
     pending: list[tuple[int, bytes]] = field(default_factory=list)  # unreadable lines not yet vouched for
     notes: list[str] = field(default_factory=list)
@@ -136,6 +136,7 @@ def _step(walk: _Walk, number: int, raw: bytes) -> tuple[int, str] | None:
         digest = fields.get(name)
         if isinstance(digest, str) and is_digest(digest):
             walk.kept.setdefault(digest, number)
+    walk.kinds.append(fields.get("kind"))
     walk.hashes.append(sealed.claimed)
     walk.numbers.append(number)
     return None
@@ -163,6 +164,8 @@ def _against_head(walk: _Walk, head_bytes: bytes | None, count: int, *, needs_ne
     anchored = walk.hashes[head.seq] if head.seq >= 0 else chain.GENESIS
     if head.hash != anchored:
         return bad(walk.numbers[head.seq] if head.seq >= 0 else 1, "the head names another hash: it was replaced")
+    if head.seq == end.seq - 1 >= 0 and walk.kinds[head.seq] == "session_ended":
+        return bad(last, "it stands behind the end of the session, and the head does not know it: it was added")
     return Verification(
         True,
         None,

@@ -77,8 +77,19 @@ def is_running(pid: int, started: int | None) -> bool:
         return False
     except PermissionError:
         pass
+    if _is_ended(pid):
+        return False
     now = process_started(pid)
     return started is None or now is None or now == started
+
+
+def _is_ended(pid: int) -> bool:
+    """Tell whether a process ended and only waits for its parent to hear of it. Source: field 3, proc(5)."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[:1] in (["Z"], ["X"])
 
 
 def register(home: Path, entry: Entry) -> None:
