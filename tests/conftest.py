@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# On a machine that others use too, a slow example says nothing about the code.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
 
 #: Set by `.ci/run` where the cases are at hand; a clean clone proves the same with tests/data.
 CASES = "DROIDPILOT_CASES"

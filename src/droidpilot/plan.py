@@ -32,6 +32,7 @@ class SessionPlan:
     project_rules: tuple[str, ...] = ()  # deny and ask lines of ./droidpilot.toml
     api_keys: Mapping[str, str] = field(default_factory=dict)
     goal: str = ""
+    title: str = ""  # what a list of sessions calls it where there is no goal: "call tap ref=12"
     checks: tuple[str, ...] = ()
     is_check_waived: bool = False
     approver: Approver = field(default_factory=NoApprover)

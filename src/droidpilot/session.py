@@ -179,7 +179,8 @@ class Session:
                 tools=[name for name in prepared.registry.tools if name in prepared.allowed],
                 limits=prepared.limits.as_dict(),
                 checks=list(plan.checks),
-            )
+            ),
+            title=plan.title,
         )
         for note in prepared.notes:
             self._record.append(Noted(text=note))

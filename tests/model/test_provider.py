@@ -55,8 +55,10 @@ def test_a_vendors_key_goes_nowhere_else(url: str) -> None:
     assert told(key_for(url, ALL)) == (KEY_NAME, f"value-of-{KEY_NAME}")
 
 
-def test_our_own_key_stands_in_where_the_vendors_is_missing() -> None:
-    assert told(key_for("https://api.openai.com/v1", {KEY_NAME: "k"})) == (KEY_NAME, "k")
+def test_our_own_key_does_not_go_to_a_vendor() -> None:
+    with pytest.raises(ConfigError) as raised:
+        key_for("https://api.openai.com/v1", {"DROIDPILOT_API_KEY": "ours"})
+    assert "OPENAI_API_KEY" in raised.value.hint
 
 
 @pytest.mark.parametrize(

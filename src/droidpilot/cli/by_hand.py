@@ -10,9 +10,9 @@ from pathlib import Path
 from droidpilot.cli.opening import opened, plan_of
 from droidpilot.cli.progress import TerminalProgress
 from droidpilot.cli.starting import Start
-from droidpilot.core.calls import Origin, ToolResult
+from droidpilot.core.calls import Origin, Status, ToolResult
 from droidpilot.core.clock import SystemClock
-from droidpilot.core.errors import BadArguments, Exit, UsageError
+from droidpilot.core.errors import BadArguments, DeviceLost, Exit, UsageError
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import quoted
 from droidpilot.plan import prepare
@@ -30,15 +30,18 @@ class HandCall:
     picture: Path | None = None  # where the picture lies that the answer came with
 
 
-def one_call(begun: Start, tool: str, arguments: Mapping[str, str]) -> HandCall:
+def one_call(begun: Start, tool: str, arguments: Mapping[str, str], *, title: str = "") -> HandCall:
     """Call one tool on the phone of the settings. Values are text; the tool's own types turn them into what it wants.
+
+    A list of sessions calls it by `title`, which is made of the call where it is left out.
 
     Raises:
         UsageError: no such tool, or arguments it cannot take; nothing was started.
-        DeviceError: the phone cannot be reached.
+        DeviceError: the phone cannot be reached, or it is a virtual one that ended meanwhile.
     """
     clock, stop = SystemClock(), Stop()
-    prepared = prepare(plan_of(begun, clock=clock, stop=stop, origin=Origin.HUMAN))
+    title = title or _title(tool, arguments)
+    prepared = prepare(plan_of(begun, clock=clock, stop=stop, origin=Origin.HUMAN, title=title))
     known = prepared.registry.get(tool)
     if known is None:
         near = prepared.registry.nearest(tool)
@@ -52,7 +55,22 @@ def one_call(begun: Start, tool: str, arguments: Mapping[str, str]) -> HandCall:
         result = session.call(tool, arguments)
         outcome = session.end_call(result)
         picture = _kept(session, result)
+        if result.status is Status.FATAL and result.ends == "device":
+            # Whoever chose the phone knows why it is gone.
+            raise DeviceLost(message_of(result.text)[0])
     return HandCall(result, outcome.exit, picture)
+
+
+def message_of(text: str) -> tuple[str, str]:
+    """Split a result that came to nothing into its sentence and the screen behind it, empty where there is none."""
+    sentence, _, screen = text.partition("\n")
+    return sentence, screen
+
+
+def _title(tool: str, arguments: Mapping[str, str]) -> str:
+    """Say which call it is, without a text to be typed: it may be a secret."""
+    words = (f"{name}={'...' if name == 'text' else value}" for name, value in arguments.items())
+    return " ".join(["call", tool, *words])
 
 
 def _kept(session: Session, result: ToolResult) -> Path | None:

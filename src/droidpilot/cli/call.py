@@ -24,7 +24,8 @@ def call(
 
     Examples: droidpilot call open_app app=Settings; droidpilot call tap ref=12
     """
-    from droidpilot.cli.by_hand import one_call
+    from droidpilot.cli.by_hand import message_of, one_call
+    from droidpilot.cli.progress import result_words
     from droidpilot.cli.starting import start
     from droidpilot.core.calls import Status
 
@@ -35,8 +36,11 @@ def call(
         if done.picture is not None:
             output.note(f"picture: {done.picture}", style="dim")
     else:
-        status, said = done.result.status.value, done.result.text
-        output.note(said if said.lower().startswith(status) else f"{status}: {said}", style="bad")
+        # The screen comes first: what became of the call is what a person looks for, at the end.
+        sentence, screen = message_of(done.result.text)
+        if screen:
+            output.note(screen, style="dim")
+        output.note(result_words(done.result, sentence), style="bad")
     return done.exit
 
 

@@ -50,7 +50,7 @@ def look(
     from droidpilot.screens.render import screen_json
     from droidpilot.screens.screen import Screen
 
-    done = one_call(start({"device": device, "policy": policy}), "ui_tree", {})
+    done = one_call(start({"device": device, "policy": policy}), "ui_tree", {}, title="look")
     screen = done.result.value
     if done.result.status is not Status.OK or not isinstance(screen, Screen):
         output.note(done.result.text, style="bad")

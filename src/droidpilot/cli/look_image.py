@@ -53,7 +53,7 @@ def look_and_draw(begun: Start, path: Path) -> Drawn:
     """
     check_image(path)
     clock, stop = SystemClock(), Stop()
-    prepared = prepare(plan_of(begun, clock=clock, stop=stop, origin=Origin.HUMAN))
+    prepared = prepare(plan_of(begun, clock=clock, stop=stop, origin=Origin.HUMAN, title="look --image"))
     with opened(prepared, clock=clock, stop=stop, progress=TerminalProgress(is_brief=True).listener()) as session:
         text, result, screen, taken = _both(session)
         if screen is not None and taken is not None:

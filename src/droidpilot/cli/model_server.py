@@ -27,7 +27,9 @@ def model_server(
 
     def tell(base_url: str) -> None:
         output.result(base_url)
-        output.note(f"try: {output.program()} run GOAL --device virtual --model scripted --base-url {base_url}", style="dim")
+        output.note(
+            f"try: {output.program()} run GOAL --device virtual --model scripted --base-url {base_url}", style="dim"
+        )
         output.note("Ctrl-C ends it.", style="dim")
 
     def tell_request(request: scripted.ReceivedRequest) -> None:

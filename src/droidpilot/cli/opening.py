@@ -24,6 +24,7 @@ def plan_of(
     stop: Stop,
     origin: Origin,
     goal: str = "",
+    title: str = "",
     checks: tuple[str, ...] = (),
     is_check_waived: bool = False,
 ) -> SessionPlan:
@@ -37,6 +38,7 @@ def plan_of(
         project_rules=begun.loaded.rules,
         api_keys=begun.api_keys,
         goal=goal,
+        title=title,
         checks=checks,
         is_check_waived=is_check_waived,
         approver=approver_here(clock=clock, stop=stop),

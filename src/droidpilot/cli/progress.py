@@ -10,6 +10,7 @@ import sys
 
 from droidpilot.cli import output
 from droidpilot.cli.output import Style
+from droidpilot.core.calls import Answer, ToolResult, Verdict
 from droidpilot.core.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -68,6 +69,7 @@ class TerminalProgress:
         self._was_streamed = False
         self._sentences: dict[str, str] = {}
         self._asked: dict[str, ApprovalAsked] = {}
+        self._unanswered: dict[str, ToolCalled] = {}
 
     def listener(self) -> Progress:
         """Return the two ears that a session wants."""
@@ -97,10 +99,14 @@ class TerminalProgress:
         """Draw one line of the transcript, where there is something to see in it."""
         if isinstance(event, ApprovalAsked):
             self._asked[event.call_id] = event
-        if self._is_brief and isinstance(event, _LONG):
-            if isinstance(event, ToolCalled):
-                self._unasked(event)
-            return
+        if isinstance(event, ToolCalled) and any(verdict.code == NOBODY for verdict in event.verdicts):
+            self._unanswered[event.call_id] = event
+        if not self._is_brief or not isinstance(event, _LONG):
+            self._draw(event)
+        if isinstance(event, ToolReturned):
+            self._explain(event.call_id)
+
+    def _draw(self, event: Event) -> None:
         match event:
             case ToolCalled():
                 self._called(event)
@@ -128,15 +134,14 @@ class TerminalProgress:
             self._is_mid_line = True
         else:
             self._sentences[event.call_id] = words
-        self._unasked(event)
 
-    def _unasked(self, event: ToolCalled) -> None:
+    def _explain(self, call_id: str) -> None:
         """Say what needed a yes, why, and how to allow it, where nobody could be asked."""
-        asked = self._asked.pop(event.call_id, None)
-        if asked is None or not any(verdict.code == NOBODY for verdict in event.verdicts):
+        asked, called = self._asked.pop(call_id, None), self._unanswered.pop(call_id, None)
+        if asked is None or called is None:
             return
-        package = event.target.package if event.target is not None else None
-        self._line(f"  This needs a yes, and nobody can be asked here: {in_package(_short(asked.sentence), package)}", "bad")
+        package = called.target.package if called.target is not None else None
+        self._line(f"  needs a yes: {in_package(_short(asked.sentence), _short(package or ''))}", "bold")
         for signal in asked.signals:
             self._line(f"    reason to ask: {_short(signal)}", "plain")
         if asked.rule:
@@ -182,13 +187,23 @@ def verdict_words(verdicts: list[VerdictLine]) -> str:
     return shorten(f"allowed by {one_line(rule)}", _MAX_WHY) if rule else "allowed"
 
 
-def refusal_words(refusal: VerdictLine, limit: int) -> str:
+def refusal_words(refusal: VerdictLine | Verdict, limit: int) -> str:
     """Say in at most about `limit` characters who said no and why; not what a model should do now."""
     told = _REFUSALS.get(refusal.code)
     if told:
         return f"refused: {told}"
     why = refusal.rule or refusal.reason.partition("; do not try it again")[0] or refusal.code
     return shorten(f"refused by {refusal.gate}: {one_line(why)}", limit)
+
+
+def result_words(result: ToolResult, sentence: str) -> str:
+    """Say to a person what became of one call that is not ok; `sentence` is what its result begins with."""
+    refusal = next((verdict for verdict in result.verdicts if verdict.answer in (Answer.DENY, Answer.HALT)), None)
+    if refusal is not None and (refusal.rule or refusal.code in _REFUSALS):
+        return refusal_words(refusal, _MAX_LINE)
+    told, _ = STATUSES[result.status.value]
+    sentence = _short(sentence)
+    return sentence if sentence.lower().startswith(told) else f"{told}: {sentence}"
 
 
 def in_package(sentence: str, package: str | None) -> str:

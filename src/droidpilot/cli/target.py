@@ -72,6 +72,9 @@ def chosen_phone(device: str | None, *, adb_port: int, home: Path, clock: Clock)
         if chosen.is_virtual and not is_virtual_alive(home, chosen.device.serial):
             raise ended(chosen.device.serial) from error
         raise
+    else:
+        if chosen.is_virtual and not is_virtual_alive(home, chosen.device.serial):
+            output.note(str(ended(chosen.device.serial)), style="warn")
 
 
 def ended(serial: str) -> DeviceUnavailable:

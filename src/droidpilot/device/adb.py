@@ -285,7 +285,9 @@ def translate(error: Exception, doing: str, *, sent: Sent = "no") -> DeviceError
             f"{doing}: no answer in time", hint="is the phone frozen? see `droidpilot devices`", sent=sent
         )
     if isinstance(error, adb_errors.AdbConnectionError | ConnectionRefusedError):
-        return DeviceLost(f"{doing}: no adb server answers", hint=typeable(_SERVER_HINT), code="no_adb_server", sent=sent)
+        return DeviceLost(
+            f"{doing}: no adb server answers", hint=typeable(_SERVER_HINT), code="no_adb_server", sent=sent
+        )
     if isinstance(error, adb_errors.AdbInstallError | adb_errors.AdbSyncError):
         return DeviceRefused(f"{doing}: {said}", code="sync_failed", hint="is the phone's storage full?", sent=sent)
     if isinstance(error, adb_errors.AdbError):

@@ -174,7 +174,8 @@ def vendor_key_name(base_url: str) -> str | None:
 def key_for(base_url: str, env_keys: Mapping[str, str]) -> Key:
     """Choose the key for an endpoint from the values of `KEY_NAMES` that are set.
 
-    A vendor's own key comes first, then `DROIDPILOT_API_KEY`; an endpoint on this machine or a private network may go
+    A vendor's host gets that vendor's own key, every other host `DROIDPILOT_API_KEY`: a key for a private gateway must
+    not travel to a vendor because base_url was forgotten. An endpoint on this machine or a private network may go
     without.
 
     Raises:
@@ -182,18 +183,15 @@ def key_for(base_url: str, env_keys: Mapping[str, str]) -> Key:
     """
     endpoint = parse_endpoint(base_url)
     vendor = vendor_key_name(base_url)
-    for name in (vendor, KEY_NAME):
-        value = env_keys.get(name, "").strip() if name else ""
-        if name and value:
-            if not _KEY.match(value):
-                raise ConfigError(f"{name} holds a space or an odd character", hint="set it again, without quotes")
-            return Key(name, SecretStr(value))
+    name = vendor or KEY_NAME
+    value = env_keys.get(name, "").strip()
+    if value:
+        if not _KEY.match(value):
+            raise ConfigError(f"{name} holds a space or an odd character", hint="set it again, without quotes")
+        return Key(name, SecretStr(value))
     if endpoint.is_local:
         return Key()
-    wanted = f"{vendor} or {KEY_NAME}" if vendor else KEY_NAME
-    raise ConfigError(
-        f"there is no key for {endpoint.host}", hint=f"set {wanted}; a vendor's key goes to no other host"
-    )
+    raise ConfigError(f"there is no key for {endpoint.host}", hint=f"set {name}; a key goes to its own host only")
 
 
 def http_warning(base_url: str) -> str | None:

@@ -45,10 +45,11 @@ class SessionRecord:
     def directory(self) -> Path:
         return self._writer.directory
 
-    def begin(self, line: SessionStarted) -> None:
-        """Write the first line and the meta file."""
+    def begin(self, line: SessionStarted, *, title: str = "") -> None:
+        """Write the first line and the meta file. `title` names a session without a goal in a list."""
         self._update(
             goal=line.goal,
+            title=title,
             serial=line.serial,
             model=line.model,
             pid=os.getpid(),

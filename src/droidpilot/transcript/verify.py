@@ -2,8 +2,8 @@
 
 The artifacts that its lines name are part of it: each must be there and be what its digest says. What it cannot see
 is a rewrite of the whole chain and of its head by somebody who may write both; the head's hash, kept elsewhere, shows
-that too. A torn line counts as torn, not as tampered with, in two places only: at the very end of the file, without a newline; and before a `noted`
-line that vouches for its exact bytes, which the writer leaves when it goes on after a kill.
+that too. A torn line counts as torn, not as tampered with, in two places only: at the very end of the file, without a
+newline; and before a `noted` line that vouches for its exact bytes, which the writer leaves as it goes on after a kill.
 """
 
 from __future__ import annotations
