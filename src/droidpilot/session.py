@@ -101,6 +101,13 @@ class Session:
         """
         executor = self._road()
         plan = self._prepared.plan
+        stream = RedactedStream(self._redactor, self._progress.on_text)
+
+        def say(piece: str) -> None:
+            # Before a password field the prose may hold what is to be typed; it is shown when the calls are known.
+            if not executor.shows_secret_field:
+                stream(piece)
+
         loop = Loop(
             model=model,
             dispatch=self,
@@ -108,7 +115,7 @@ class Session:
             tools=self._prepared.registry.schemas(self._prepared.allowed),
             shown_screen=lambda: executor.shown_screen,
             record=self._record.append,
-            on_text=RedactedStream(self._redactor, self._progress.on_text),
+            on_text=say,
             clock=self._clock,
             stop=self._stop,
         )

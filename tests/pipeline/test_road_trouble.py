@@ -430,3 +430,18 @@ def test_adding_a_deny_line_never_allows_more(
     if before.status is Status.REFUSED:
         assert after.status is Status.REFUSED
         assert tightened.writes == []
+
+
+def test_words_of_nobody_knows_which_app_are_kept_back_where_any_app_may_not_be_read() -> None:
+    stray = node(text=SECRET_LABEL, bounds=(0, 500, 900, 600), package="")
+    road = make_road(in_chat(chat(extra=(stray,))), rules="deny ui_tree in com.bank", ask=AskMode.NEVER)
+    assert SECRET_LABEL not in road.executor.first_look()
+    assert SECRET_LABEL in make_road(in_chat(chat(extra=(stray,))), ask=AskMode.NEVER).executor.first_look()
+
+
+@pytest.mark.parametrize("package, is_hidden", [("com.android.systemui", False), ("com.chat.vault", True)])
+def test_bars_of_the_system_hide_an_app_only_where_a_line_names_them(package: str, is_hidden: bool) -> None:
+    bar = node(text="12:00", bounds=(0, 0, 200, 60), package=package)
+    for rules, hides in (("allow ui_tree in com.chat\ndeny ui_tree", is_hidden), (f"deny ui_tree in {package}", True)):
+        road = make_road(in_chat(chat(extra=(bar,))), rules=rules, ask=AskMode.NEVER)
+        assert ("12:00" not in road.executor.first_look()) == hides, rules

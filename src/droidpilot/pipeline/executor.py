@@ -9,18 +9,13 @@ from __future__ import annotations
 import functools
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 from uuid import uuid4
 
 from droidpilot.core.calls import Answer, Effect, Status, ToolCall, ToolResult, Verdict
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import (
-    DeviceBusy,
     DeviceError,
-    DeviceLost,
-    DeviceRefused,
-    DeviceUnavailable,
     Interrupted,
     Sent,
     TargetError,
@@ -32,6 +27,7 @@ from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import shorten, shorten_marked
 from droidpilot.device.driver import Driver
+from droidpilot.pipeline.answers import Answered, device_trouble, is_gone
 from droidpilot.pipeline.approval import ApprovalGate
 from droidpilot.pipeline.budget import Budget
 from droidpilot.pipeline.case import Case, Gate, read_labels
@@ -47,20 +43,6 @@ from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Phone, Registry, Sce
 RESULT_CHARS = 12_000
 #: Characters of a result that stand in the transcript's line; the rest is an artifact.
 RECORD_CHARS = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A result before it is written."""
-
-    status: Status
-    text: str
-    code: str = ""
-    value: Any = None
-    image: Image | None = None
-    screen: int | None = None
-    ends: str = ""
-    sent: Sent = "no"
 
 
 class Executor:
@@ -110,6 +92,12 @@ class Executor:
         return self._observer.shown.number if self._observer.shown is not None else None
 
     @property
+    def shows_secret_field(self) -> bool:
+        """Whether the screen that the asker was told last has a field for a secret."""
+        shown = self._observer.shown
+        return shown is not None and any(self._observer.is_secret(node) for node in shown.nodes if node.is_editable)
+
+    @property
     def unresolved_writes(self) -> int:
         """How many writes may or may not have happened."""
         return self._approval.unresolved
@@ -129,17 +117,17 @@ class Executor:
         assert answer is not None
         return self._write_returned(case, answer, started)
 
-    def _decide(self, case: Case) -> _Answer | None:
+    def _decide(self, case: Case) -> Answered | None:
         return self._describe(case) or self._judge(case)
 
-    def _guarded(self, case: Case, step: Callable[[Case], _Answer | None], *, is_sent: bool) -> _Answer | None:
+    def _guarded(self, case: Case, step: Callable[[Case], Answered | None], *, is_sent: bool) -> Answered | None:
         """Take one step of the road; whatever it raises becomes an answer, so that every call has both its lines."""
         try:
             return step(case)
         except TranscriptError:
             raise
         except Interrupted:
-            answer = _Answer(Status.STOPPED, "Stopped.", "stopped", ends="stopped")
+            answer = Answered(Status.STOPPED, "Stopped.", "stopped", ends="stopped")
         except Exception:
             answer = self._own_fault(case.call.tool)
         if is_sent:
@@ -149,7 +137,7 @@ class Executor:
 
     # -- 1 describe
 
-    def _describe(self, case: Case) -> _Answer | None:
+    def _describe(self, case: Case) -> Answered | None:
         """Find tool, target, labels and signals; None where the gates may judge it, else the answer.
 
         A tool that the session may not use is refused before the phone is so much as looked at.
@@ -163,7 +151,7 @@ class Executor:
         assert case.tool is not None  # capability refuses unknown tools
         try:
             if call.malformed:
-                return _Answer(Status.LOGIC, f"The call could not be read: {call.malformed}", "malformed")
+                return Answered(Status.LOGIC, f"The call could not be read: {call.malformed}", "malformed")
             case.arguments = validate(case.tool, call.arguments)
             if case.tool.needs_screen:
                 case.scene = self._scene(case, self._observer.glance("call", case.deadline))
@@ -173,7 +161,7 @@ class Executor:
         except ToolError as error:
             return self._target_missing(case, error)
         except DeviceError as error:
-            return self._device_trouble(case, error, sent="no")
+            return device_trouble(error)
         return None
 
     def _scene(self, case: Case, screen: Screen) -> Scene:
@@ -191,20 +179,20 @@ class Executor:
         screen = self._observer.glance("call", case.deadline, anew=True)
         return replace(case.scene, screen=screen, find=lambda ref: self._observer.find(ref, screen))
 
-    def _target_missing(self, case: Case, error: ToolError) -> _Answer:
+    def _target_missing(self, case: Case, error: ToolError) -> Answered:
         """Answer a call whose target cannot be used, with the screen as it is now: no further look is needed."""
         text = f"{error}."
         if case.scene is None:
-            return _Answer(Status.LOGIC, text, error.code)
+            return Answered(Status.LOGIC, text, error.code)
         hidden = self._teller.hidden(case.scene.screen)
         if hidden:
             # The error may quote a label of a screen that must not be told.
             text = f"The target cannot be used ({error.code})."
-        return self._with_screen(case, _Answer(Status.LOGIC, text, error.code), "refused")
+        return self._with_screen(case, Answered(Status.LOGIC, text, error.code), "refused")
 
     # -- 2 gates
 
-    def _judge(self, case: Case) -> _Answer | None:
+    def _judge(self, case: Case) -> Answered | None:
         """Ask the gates in order, the first one having been asked already; None where all allow."""
         try:
             for gate in self._gates[1:]:
@@ -213,7 +201,7 @@ class Executor:
                 if case.refusal is not None:
                     return self._refused(case)
         except DeviceError as error:
-            return self._device_trouble(case, error, sent="no")
+            return device_trouble(error)
         return None
 
     def _judge_by(self, gate: Gate, case: Case) -> Verdict:
@@ -226,7 +214,7 @@ class Executor:
             self._desk.log(traceback.format_exc())
             return Verdict(gate.name, Answer.HALT, "gate_broken", f"the {gate.name} gate failed, which refuses")
 
-    def _refused(self, case: Case) -> _Answer:
+    def _refused(self, case: Case) -> Answered:
         refusal = case.refusal
         assert refusal is not None
         ends = ""
@@ -238,8 +226,8 @@ class Executor:
         if refusal.gate == "staleness":
             if case.scene is not None and self._teller.hidden(case.scene.screen):
                 text = "Refused by the staleness gate: the screen changed meanwhile; nothing was sent."
-            return self._with_screen(case, _Answer(Status.REFUSED, text, refusal.code, ends=ends), "stale")
-        return _Answer(Status.REFUSED, text, refusal.code, ends=ends)
+            return self._with_screen(case, Answered(Status.REFUSED, text, refusal.code, ends=ends), "stale")
+        return Answered(Status.REFUSED, text, refusal.code, ends=ends)
 
     # -- 3 write
 
@@ -248,7 +236,7 @@ class Executor:
 
     # -- 4 run, 5 look
 
-    def _run(self, case: Case) -> _Answer:
+    def _run(self, case: Case) -> Answered:
         tool, aim = case.tool, case.aim
         assert tool is not None and aim is not None
         is_write = tool.effect is Effect.WRITE
@@ -270,66 +258,66 @@ class Executor:
         except ToolError as error:
             if is_write:
                 raise
-            return _Answer(Status.LOGIC, f"{error}.", error.code)
+            return Answered(Status.LOGIC, f"{error}.", error.code)
         if is_write:
             return self._look_after(case, before, deadline)
         return self._read_done(case, done)
 
-    def _read_done(self, case: Case, done: Done) -> _Answer:
+    def _read_done(self, case: Case, done: Done) -> Answered:
         if done.image is not None:
             return self._picture_done(case, done, done.image)
         if done.screen is None:
-            return _Answer(Status.OK, done.text, value=done.value, ends=done.ends)
+            return Answered(Status.OK, done.text, value=done.value, ends=done.ends)
         hidden = self._teller.hidden(done.screen, is_approved=case.is_approved)
         if hidden:
             # It came to the front between the gate and the look.
-            return _Answer(Status.REFUSED, hidden, "hidden")
+            return Answered(Status.REFUSED, hidden, "hidden")
         try:
             text, shown = self._teller.whole(done.screen, from_ref=done.from_ref)
         except TargetError as error:
-            return _Answer(Status.LOGIC, f"{error}.", error.code)
-        return _Answer(Status.OK, text, value=shown, screen=shown.number, ends=done.ends)
+            return Answered(Status.LOGIC, f"{error}.", error.code)
+        return Answered(Status.OK, text, value=shown, screen=shown.number, ends=done.ends)
 
-    def _picture_done(self, case: Case, done: Done, image: Image) -> _Answer:
+    def _picture_done(self, case: Case, done: Done, image: Image) -> Answered:
         """Hand over a picture, unless what was on the screen while it was taken must not be told."""
         told = [self._teller.hidden(look, is_approved=case.is_approved, reading="screenshot") for look in done.looks]
         if hidden := next(filter(None, told), ""):
-            return _Answer(Status.REFUSED, hidden, "hidden")
-        return _Answer(Status.OK, done.text, value=done.value, image=image, ends=done.ends)
+            return Answered(Status.REFUSED, hidden, "hidden")
+        return Answered(Status.OK, done.text, value=done.value, image=image, ends=done.ends)
 
-    def _look_after(self, case: Case, before: Screen | None, deadline: Deadline) -> _Answer:
+    def _look_after(self, case: Case, before: Screen | None, deadline: Deadline) -> Answered:
         try:
             after = self._observer.settled("after_write", deadline, before=before)
         except DeviceError as error:
-            ends = "device" if _is_gone(error) else ""
+            ends = "device" if is_gone(error) else ""
             text = f"Done, but the screen could not be read afterwards: {error}."
-            return _Answer(Status.OK, text, error.code, ends=ends, sent="yes")
+            return Answered(Status.OK, text, error.code, ends=ends, sent="yes")
         except Interrupted:
-            return _Answer(Status.OK, "Done; stopped before the look after it.", ends="stopped", sent="yes")
+            return Answered(Status.OK, "Done; stopped before the look after it.", ends="stopped", sent="yes")
         text = "Done." if before is None or before.fingerprint != after.fingerprint else "Done. No change was seen."
         if not after.health.is_settled:
             text += " The screen is still moving."
-        return _Answer(Status.OK, f"{text}\n{self._teller.news(after)}".rstrip(), screen=after.number, sent="yes")
+        return Answered(Status.OK, f"{text}\n{self._teller.news(after)}".rstrip(), screen=after.number, sent="yes")
 
     def _run_failed(
         self, case: Case, error: DeviceError, before: Screen | None, deadline: Deadline, *, sent: Sent
-    ) -> _Answer:
+    ) -> Answered:
         if sent == "no":
-            return self._device_trouble(case, error, sent="no")
+            return device_trouble(error)
         self._approval.note_unknown(case)
         text = f"{error}. It may have happened: look for its effect, and do not simply repeat it."
         try:
             after = self._observer.settled("after_write", deadline, before=before)
         except DeviceError as again:
-            ends = "device" if _is_gone(again) or _is_gone(error) else ""
-            return _Answer(Status.UNKNOWN, text, error.code, ends=ends, sent="unknown")
+            ends = "device" if is_gone(again) or is_gone(error) else ""
+            return Answered(Status.UNKNOWN, text, error.code, ends=ends, sent="unknown")
         except Interrupted:
-            return _Answer(Status.UNKNOWN, text, error.code, ends="stopped", sent="unknown")
+            return Answered(Status.UNKNOWN, text, error.code, ends="stopped", sent="unknown")
         if self._has_happened(case, before, after):
             self._approval.note_resolved(case)
             case.is_resolved = True
             text = f"{error.message}, but the screen shows that it happened."
-        return _Answer(
+        return Answered(
             Status.UNKNOWN, f"{text}\n{self._teller.news(after)}", error.code, screen=after.number, sent="unknown"
         )
 
@@ -337,7 +325,7 @@ class Executor:
         assert case.tool is not None and case.aim is not None
         return before is not None and case.tool.look_after(case.arguments, case.aim, before, after) is True
 
-    def _with_screen(self, case: Case, answer: _Answer, why: Why) -> _Answer:
+    def _with_screen(self, case: Case, answer: Answered, why: Why) -> Answered:
         """Add the screen as it is now; an answer stands without it where the phone cannot be read."""
         try:
             screen = self._observer.settled(why, case.deadline)
@@ -347,7 +335,7 @@ class Executor:
 
     # -- 7 write
 
-    def _write_returned(self, case: Case, answer: _Answer, started: float) -> ToolResult:
+    def _write_returned(self, case: Case, answer: Answered, started: float) -> ToolResult:
         call = case.call
         if answer.sent == "no":
             self._budget.release(case)
@@ -387,17 +375,7 @@ class Executor:
 
     # -- trouble
 
-    def _device_trouble(self, case: Case, error: DeviceError, *, sent: Sent) -> _Answer:
-        if _is_gone(error):
-            return _Answer(Status.FATAL, f"{error}.", error.code, ends="device", sent=sent)
-        status = Status.LOGIC if isinstance(error, DeviceRefused) else Status.TRANSIENT
-        return _Answer(status, f"{error}. Nothing was sent.", error.code, sent=sent)
-
-    def _own_fault(self, where: str) -> _Answer:
+    def _own_fault(self, where: str) -> Answered:
         self._desk.log(traceback.format_exc())
         text = f"droidpilot itself failed ({where}); the traceback is in the session's log."
-        return _Answer(Status.FATAL, text, "internal", ends="internal")
-
-
-def _is_gone(error: DeviceError) -> bool:
-    return isinstance(error, DeviceLost | DeviceUnavailable | DeviceBusy)
+        return Answered(Status.FATAL, text, "internal", ends="internal")

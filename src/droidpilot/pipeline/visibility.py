@@ -24,8 +24,10 @@ def reading_decision(rules: RuleSet, screen: Screen, tools: tuple[str, ...] = _T
     keyboards = keyboard_windows(screen.hierarchy, screen.package)
     packages: dict[str | None, bool] = {screen.package: False}
     for node in screen.nodes:
-        if node.package and node.package not in packages:
-            packages[node.package] = node.package == _SYSTEM_BARS or node.window in keyboards
+        # A node that does not say whose it is may be anybody's, but for bare frames, which say nothing at all.
+        package = node.package or (None if node.text or node.desc or node.hint else screen.package)
+        if package not in packages:
+            packages[package] = package == _SYSTEM_BARS or node.window in keyboards
     decisions = []
     for package, is_helper in packages.items():
         for tool in tools:

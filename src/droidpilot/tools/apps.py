@@ -14,6 +14,7 @@ from droidpilot.device.driver import App
 from droidpilot.screens.labels import clean
 from droidpilot.screens.screen import Screen
 from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
+from droidpilot.tools.touch import in_quotes
 
 
 class OpenAppArguments(Arguments):
@@ -55,7 +56,7 @@ class OpenApp:
     def aim(self, arguments: OpenAppArguments, scene: Scene) -> Aim:
         app = find_app(scene.apps(), arguments.app)
         return Aim(
-            sentence=f"Open {shorten(clean(app.label), 60)}",
+            sentence=f"Open {in_quotes(clean(app.label))}",
             package=app.package,
             words=(app.label,),
             is_matchable=True,

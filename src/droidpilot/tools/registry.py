@@ -59,7 +59,7 @@ class Scene:
 class Aim:
     """What a call would touch. Rules, risk and the approver see this, not the caller's words."""
 
-    sentence: str  # "Tap Send", without the package; starts with a verb
+    sentence: str  # 'Tap "Send"', without the package; starts with a verb
     package: str | None = None  # the app that would be touched
     points: tuple[tuple[int, int], ...] = ()
     nodes: tuple[Node, ...] = ()  # under the points, topmost first

@@ -18,7 +18,7 @@ from droidpilot.screens.labels import clean
 from droidpilot.screens.screen import Screen
 from droidpilot.screens.selector import Selector
 from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
-from droidpilot.tools.touch import REF, name_of
+from droidpilot.tools.touch import REF, in_quotes, name_of
 
 
 class TypeTextArguments(Arguments):
@@ -76,7 +76,7 @@ class TypeText:
                     hint="use mode replace with the whole text",
                 )
             text = content_of(field) + text
-        said = "a secret" if is_secret else f'"{shorten(clean(arguments.text), 60)}"'
+        said = "a secret" if is_secret else in_quotes(clean(arguments.text))
         verb = "Add" if arguments.mode == "append" else "Type"
         above = tuple(node for node in screen.hierarchy.ancestors(field) if node.clickable or node.long_clickable)
         # A line break may be taken as enter, which presses the form's button (A29).

@@ -55,13 +55,18 @@ class PointArguments(Arguments):
 
 
 def name_of(screen: Screen, node: Node) -> str:
-    """Say which node, in a few words that a person would use: its label, else its id, else its kind."""
+    """Say which node, in a few words that a person would use: its label in quotes, else its id, else its kind."""
     label = label_of(screen.hierarchy, node).cleaned
     if label:
-        return shorten(label, 60)
+        return in_quotes(label)
     kind = node.cls.rpartition(".")[2] or "element"
     identity = node.resource_id.rpartition("/")[2]
     return f"the unnamed {kind} {identity}".strip() if identity else f"an unnamed {kind}"
+
+
+def in_quotes(label: str) -> str:
+    """Return a label as it stands in a sentence: cut, in quotes that it cannot close by itself."""
+    return f'"{shorten(label, 60).replace(chr(34), chr(39))}"'
 
 
 def check_point(screen: Screen, x: int, y: int) -> None:
