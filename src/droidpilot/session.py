@@ -219,7 +219,9 @@ class Session:
             registry=prepared.registry,
             driver=driver,
             observer=observer,
-            pictures=Pictures(driver, observer, self._clock, self._stop, prepared.images),
+            pictures=Pictures(
+                driver, observer, self._clock, self._stop, prepared.images, is_kept=plan.settings.pictures
+            ),
             teller=Teller(
                 observer,
                 rules,

@@ -26,7 +26,7 @@ DISPLAY = Bounds(0, 0, 1080, 2400)
 
 def changed(hierarchy: Hierarchy, index: int, **fields: object) -> Hierarchy:
     nodes = list(hierarchy.nodes)
-    nodes[index] = dataclasses.replace(nodes[index], **fields)  # type: ignore[arg-type]  # any field of Node
+    nodes[index] = nodes[index]._replace(**fields)  # type: ignore[arg-type]  # any field of Node
     return dataclasses.replace(hierarchy, nodes=tuple(nodes))
 
 

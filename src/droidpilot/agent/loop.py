@@ -113,7 +113,7 @@ class Loop:
         )
         limit = self._budget.limits.seconds
         if error.code == "model_timeout" and limit is not None and self._budget.seconds >= limit:
-            return Ending("budget", f"all {limit:g} seconds are used; the model was still answering")
+            return Ending("budget", f"all {limit:g} seconds are used (--max-seconds); the model was still answering")
         return Ending("model", str(error))
 
     def _ask(self, talk: Conversation) -> ModelReply:

@@ -71,7 +71,10 @@ def run_demo(goal: str, check: str) -> DemoRun:
             home=home,
             origin=Origin.MODEL,
             settings=Settings(
-                model=model_server.model, base_url=model_server.base_url, prices=Prices(input=0, output=0)
+                model=model_server.model,
+                base_url=model_server.base_url,
+                prices=Prices(input=0, output=0),
+                pictures=True,
             ),
             user_policies=home / "demo-has-no-policies",
             shipped_policies=config.shipped_dir("policies"),

@@ -39,6 +39,9 @@ def run(
     max_seconds: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds, waiting for you excluded (900).")
     ] = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Keep a picture before each write, for session show --html.")
+    ] = False,
     json: options.Json = False,
 ) -> Exit:
     """Let a model work towards a goal on one phone, every call gated and recorded.
@@ -73,6 +76,7 @@ def run(
             "max_tokens": max_tokens,
             "max_usd": max_usd,
             "max_seconds": max_seconds,
+            "pictures": pictures or None,
         }
     )
     clock, stop = SystemClock(), Stop()

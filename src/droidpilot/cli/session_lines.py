@@ -20,16 +20,30 @@ _QUIET_WORDS = frozenset({"screen"})
 _BAD = frozenset({"refused", "fatal", "unknown", "failed", "no", "expired", "nobody", "stopped", "not judged"})
 _GOOD = frozenset({"ok", "done", "passed", "yes"})
 #: How states read where their own word is no sentence.
-_STATE_WORDS = {"not_sent": "not sent", "not_done": "found not to have happened", "done": "found to have happened"}
+_STATE_WORDS = {
+    "not_sent": "not sent",
+    "transient": "not done",
+    "logic": "not done",
+    "fatal": "not done",
+    "not_done": "found not to have happened",
+    "done": "found to have happened",
+}
 
 
 #: Says where an artifact lies, None where it is gone.
 PathOf = Callable[[str], Path | None]
 
 
-def as_lines(transcript: Transcript, verification: Verification, path_of: PathOf) -> Iterator[tuple[str, Style]]:
-    """Return the lines of `session show`, each with its style; the last one says whether the chain holds."""
-    view = session_view(transcript.lines)
+def as_lines(
+    transcript: Transcript, verification: Verification, path_of: PathOf, *, is_running: bool | None
+) -> Iterator[tuple[str, Style]]:
+    """Return the lines of `session show`, each with its style; the last one says whether the chain holds.
+
+    Where it does not, the first one does so too: nothing below it can be relied on.
+    """
+    if not verification.ok:
+        yield verification_line(verification), "bad"
+    view = session_view(transcript.lines, is_running=is_running)
     width = max((len(name) for name, _ in view.header), default=0)
     for name, value in view.header:
         yield f"{name.ljust(width)}  {value}", "plain"
@@ -48,9 +62,11 @@ def as_lines(transcript: Transcript, verification: Verification, path_of: PathOf
     yield verification_line(verification), "good" if verification.ok else "bad"
 
 
-def as_json(transcript: Transcript, verification: Verification, path_of: PathOf) -> dict[str, Any]:
+def as_json(
+    transcript: Transcript, verification: Verification, path_of: PathOf, *, is_running: bool | None
+) -> dict[str, Any]:
     """Return everything that `session show --json` prints: the view, every call, and the verification."""
-    view = session_view(transcript.lines)
+    view = session_view(transcript.lines, is_running=is_running)
     return {
         "header": dict(view.header),
         "outcome": view.outcome,
@@ -112,7 +128,9 @@ def _call_json(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entry_line(entry: Entry) -> str:
-    state = f"  {_state(entry)}" if entry.state else ""
+    # A read that was cut off did not stop by itself: why it has no answer is all there is to say of it.
+    is_told = entry.state and not (entry.is_cut and entry.state == CallState.STOPPED)
+    state = f"  {_state(entry)}" if is_told else ""
     detail = f"  ({entry.detail})" if entry.detail else ""
     # Only the time of day: the header names the day.
     return f"{entry.seq:>4}  {entry.ts[11:19]}  {entry.word.ljust(8)}  {entry.text}{state}{detail}"

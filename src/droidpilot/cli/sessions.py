@@ -49,7 +49,7 @@ def list_sessions(json: options.Json = False) -> Exit:
     if json:
         output.result_json({"sessions": [_entry_json(entry) for entry in entries]})
     elif entries:
-        output.table([("SESSION", "OUTCOME", "PHONE", "TURNS", "ACTIONS", "GOAL"), *map(_entry_row, entries)])
+        output.table([("SESSION", "OUTCOME", "PHONE", "TURNS", "ACTIONS", "GOAL OR CALL"), *map(_entry_row, entries)])
     else:
         output.note("there is no session yet; try: droidpilot demo")
     return Exit.DONE
@@ -70,9 +70,11 @@ def show(
 ) -> Exit:
     """Show what was asked for, what was decided, what was sent and what came of it.
 
+    It exits 1 where the transcript is not as it was written.
+
     Example: droidpilot session show 20261130 --html page.html --open
     """
-    from droidpilot.cli.session_lines import as_json, as_lines, picture_paths
+    from droidpilot.cli.session_lines import as_json, as_lines, picture_paths, verification_line
     from droidpilot.cli.session_page import open_files, own_page_path
     from droidpilot.core.config import environment, state_home
     from droidpilot.transcript.artifacts import ArtifactStore
@@ -87,23 +89,29 @@ def show(
     session_id = find_session(home, session)
     directory = session_directory(home, session_id)
     found = _Found(read_events(directory), verify(directory), ArtifactStore(directory, redactor=Redactor()))
+    is_running = _is_running(directory)
+    code = Exit.DONE if found.verification.ok else Exit.FAILED
     path_of = found.artifacts.path_of
     if json:
-        output.result_json(as_json(found.transcript, found.verification, path_of))
-        return Exit.DONE
+        output.result_json(as_json(found.transcript, found.verification, path_of, is_running=is_running))
+        return code
     if html is None:
-        for text, style in as_lines(found.transcript, found.verification, path_of):
+        if session is None:
+            output.note(f"the last session, {session_id}; others: droidpilot session list", style="dim")
+        for text, style in as_lines(found.transcript, found.verification, path_of, is_running=is_running):
             output.result(text, style=style)
         pictures = picture_paths(found.transcript, path_of)
         if is_opening and pictures:
             _open_pictures(pictures)
-            return Exit.DONE
+            return code
     if html is not None or is_opening:
         page_path = html if html is not None else own_page_path(home, session_id)
         _write_page(page_path, found)
         if is_opening:
             open_files([page_path], environment())
-    return Exit.DONE
+        if not found.verification.ok:
+            output.note(verification_line(found.verification), style="bad")
+    return code
 
 
 @app.command("verify", short_help="Check that a transcript is as it was written.")
@@ -155,19 +163,47 @@ def _state(entry: SessionEntry) -> str:
     return "running" if entry.meta.is_alive else "killed"
 
 
+def _is_running(directory: Path) -> bool | None:
+    """Tell whether the process that writes a session is there, None where its meta file does not say."""
+    from droidpilot.transcript.meta import MetaFile
+
+    try:
+        return MetaFile(directory).read().is_alive
+    except UsageError:
+        return None
+
+
+def _used(entry: SessionEntry) -> tuple[int, int] | None:
+    """Return turns and actions; of a session without an ending its transcript tells them, None where it cannot."""
+    from droidpilot.transcript.projections import totals
+    from droidpilot.transcript.reader import read_events
+
+    if entry.meta is not None and entry.meta.outcome:
+        return entry.meta.turns, entry.meta.actions
+    try:
+        used = totals(read_events(entry.directory).lines)
+    except UsageError:
+        return None
+    return used.turns, used.actions
+
+
 def _entry_row(entry: SessionEntry) -> tuple[str, ...]:
     meta = entry.meta
+    turns, actions = map(str, _used(entry) or ("?", "?"))
     if meta is None:
-        return (entry.id, _state(entry), "", "", "", entry.problem)
-    return (entry.id, _state(entry), meta.serial, str(meta.turns), str(meta.actions), meta.title)
+        return (entry.id, _state(entry), "", turns, actions, entry.problem)
+    return (entry.id, _state(entry), meta.serial, turns, actions, meta.title)
 
 
 def _entry_json(entry: SessionEntry) -> dict[str, Any]:
     meta = entry.meta.model_dump(mode="json") if entry.meta else None
+    used = _used(entry)
     return {
         "id": entry.id,
         "state": _state(entry),
         "where": str(entry.directory),
+        "turns": used[0] if used else None,
+        "actions": used[1] if used else None,
         "meta": meta,
         "problem": entry.problem,
     }

@@ -101,6 +101,9 @@ class Settings(BaseModel):
     max_seconds: float = Field(
         default=900.0, gt=0, le=86_400, description="seconds, those spent waiting for a person left out"
     )
+    pictures: bool = Field(
+        default=False, description="keep a picture of the screen before each write, for `session show --html`"
+    )
     adb_port: int = Field(default=5037, ge=1, le=65_535, description="port of the adb server on 127.0.0.1")
     prices: Prices | None = Field(
         default=None, description="what the model costs (table of `input`, `output`, `cached`)"

@@ -243,6 +243,7 @@ class ToolCalled(Event):
     signals: list[str] = Field(description="reasons to worry that were seen")
     verdicts: list[VerdictLine] = Field(description="the gates' answers in order; the first deny or halt is the last")
     send_key: str = Field(description="names this one sending of a write; empty for reads and refused calls")
+    picture: str = Field(default="", description="digest of a picture of that screen, empty where none was kept")
 
 
 class ToolReturned(Event):

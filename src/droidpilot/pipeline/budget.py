@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 from droidpilot.core.calls import Answer, Effect, Verdict
 from droidpilot.core.clock import Clock
+from droidpilot.core.text import plural
 from droidpilot.pipeline.case import Case
 from droidpilot.tools.control import Finish
 
@@ -64,7 +65,7 @@ class Budget:
             return spent
         if case.effect is Effect.WRITE:
             if self.limits.actions is not None and self.actions >= self.limits.actions:
-                return _halt("actions", f"all {self.limits.actions} actions are used")
+                return _halt("actions", f"all {plural(self.limits.actions, 'action')} are used (--max-actions)")
             self.actions += 1
             self._reserved.add(case.call.id)
         return _ALLOW
@@ -78,7 +79,7 @@ class Budget:
     def start_turn(self) -> Verdict:
         """Ask for one more model request, and count it where it is allowed."""
         if self.limits.turns is not None and self.turns >= self.limits.turns:
-            return _halt("turns", f"all {self.limits.turns} turns are used")
+            return _halt("turns", f"all {plural(self.limits.turns, 'turn')} are used (--max-turns)")
         spent = self._spent()
         if spent is not None:
             return spent
@@ -96,14 +97,14 @@ class Budget:
     def _spent(self) -> Verdict | None:
         limits = self.limits
         if limits.seconds is not None and self.seconds >= limits.seconds:
-            return _halt("seconds", f"all {limits.seconds:g} seconds are used")
+            return _halt("seconds", f"all {limits.seconds:g} seconds are used (--max-seconds)")
         if limits.tokens is not None and self.tokens >= limits.tokens:
-            return _halt("tokens", f"{self.tokens} of {limits.tokens} tokens are used")
+            return _halt("tokens", f"{self.tokens} of {limits.tokens} tokens are used (--max-tokens)")
         if limits.usd is not None:
             if self.usd is None:
                 return _halt("usd", "the price of a request is unknown, so the money limit cannot be kept")
             if self.usd >= limits.usd:
-                return _halt("usd", f"${self.usd:.4f} of ${limits.usd:.4f} is spent")
+                return _halt("usd", f"${self.usd:.4f} of ${limits.usd:.4f} is spent (--max-usd)")
         return None
 
 

@@ -41,6 +41,7 @@ class Case:
     said_inside: tuple[Label, ...] = ()  # what stands inside what is pressed: counts for deny and ask
     signals: tuple[Signal, ...] = ()
     verdicts: list[Verdict] = field(default_factory=list)
+    picture: str = ""  # digest of a picture of the screen, kept for people
     was_asked: bool = False  # somebody thought about it, so the screen must be read again
     is_resolved: bool = False  # unknown at first, but a look showed that it happened
 

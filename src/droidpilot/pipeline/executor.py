@@ -157,6 +157,7 @@ class Executor:
                 case.scene = self._scene(case, self._observer.glance("call", case.deadline))
             case.aim = case.tool.aim(case.arguments, case.scene)
             read_labels(case)
+            self._keep_picture(case)
             case.signals = signals_of(case)
         except ToolError as error:
             return self._target_missing(case, error)
@@ -172,6 +173,12 @@ class Executor:
             picture=self._pictures.frame,
             is_secret=self._observer.is_secret,
         )
+
+    def _keep_picture(self, case: Case) -> None:
+        """Keep what a person would have seen, before the gates: they look again if it took long."""
+        if self._pictures.is_kept and case.scene is not None and case.effect is Effect.WRITE:
+            data = self._pictures.keep(case.scene.screen, case.deadline)
+            case.picture = self._desk.keep_picture(data) if data else ""
 
     def scene_now(self, case: Case) -> Scene:
         """Build a scene on a look of right now, for the staleness gate."""

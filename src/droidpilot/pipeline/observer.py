@@ -230,7 +230,7 @@ def _is_focus_alone(one: Hierarchy, other: Hierarchy) -> bool:
     if one.rotation != other.rotation or len(one.nodes) != len(other.nodes):
         return False
     pairs = zip(one.nodes, other.nodes, strict=True)
-    return all(was == now or replace(was, focused=now.focused) == now for was, now in pairs)
+    return all(was == now or was._replace(focused=now.focused) == now for was, now in pairs)
 
 
 def _field_key(node: Node) -> tuple[str, str, str]:

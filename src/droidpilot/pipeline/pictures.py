@@ -7,7 +7,7 @@ Whether it may be told is decided in the executor, not here.
 from __future__ import annotations
 
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import ToolError
+from droidpilot.core.errors import DeviceError, ToolError
 from droidpilot.core.images import ImageLimits
 from droidpilot.core.stop import Stop
 from droidpilot.device.driver import Driver, Picture
@@ -23,7 +23,17 @@ GAP_S = 1.0
 class Pictures:
     """The pictures of one session."""
 
-    def __init__(self, driver: Driver, observer: Observer, clock: Clock, stop: Stop, limits: ImageLimits) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        observer: Observer,
+        clock: Clock,
+        stop: Stop,
+        limits: ImageLimits,
+        *,
+        is_kept: bool = False,
+    ) -> None:
+        self.is_kept = is_kept  # whether a picture is kept of each screen before a write
         self._driver = driver
         self._observer = observer
         self._clock = clock
@@ -66,6 +76,19 @@ class Pictures:
         )
         self._last = frame
         return Taken(frame=frame, image=image, whole=picture.image, looks=(before, after))
+
+    def keep(self, screen: Screen, deadline: Deadline) -> bytes:
+        """Take a picture of a screen for the record; empty where there is none, which fails nothing.
+
+        A field for a secret may show it, and pixels cannot be redacted: then nothing is kept (INV-40).
+        """
+        if not self.is_kept or any(self._observer.is_secret(node) for node in screen.nodes if node.is_editable):
+            return b""
+        try:
+            picture = self._driver.screenshot(deadline)
+        except DeviceError:
+            return b""
+        return b"" if picture.is_secure or picture.is_black else shrunk(picture.image, self._limits).data
 
     def _wait(self, deadline: Deadline) -> None:
         left_s = self._taken_at + GAP_S - self._clock.monotonic()

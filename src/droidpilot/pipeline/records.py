@@ -48,6 +48,7 @@ def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> To
         signals=[signal.name for signal in case.signals],
         verdicts=[_verdict_line(verdict) for verdict in case.verdicts],
         send_key=send_key,
+        picture=case.picture,
     )
 
 

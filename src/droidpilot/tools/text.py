@@ -10,7 +10,6 @@ from pydantic import Field, field_validator
 
 from droidpilot.core.calls import Effect, Tier
 from droidpilot.core.errors import TargetError
-from droidpilot.core.text import shorten
 from droidpilot.device.driver import KEYS
 from droidpilot.policy.risk import secret_name
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node

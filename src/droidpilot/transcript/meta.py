@@ -23,7 +23,9 @@ class Meta(BaseModel):
 
     id: str = Field(description="the session's id")
     goal: str = Field(default="", description="the goal in the person's words")
-    title: str = Field(default="", description="the goal, or the call where there is none, on one line of at most 60 characters")
+    title: str = Field(
+        default="", description="the goal, or the call where there is none, on one line of at most 60 characters"
+    )
     started: str = Field(description="UTC ISO 8601")
     ended: str | None = Field(default=None, description="UTC ISO 8601, null while it runs or where it was killed")
     outcome: str = Field(default="", description="as in session_ended, empty before")

@@ -100,6 +100,9 @@ class Looks:
                 self._screens[event.screen] = event
             elif isinstance(event, ToolCalled):
                 judged_on[event.call_id] = event.screen
+                seen = self._screens.get(event.screen) if event.screen is not None else None
+                if event.picture and seen is not None:
+                    self._pictures.setdefault(seen.fingerprint, []).append((line.seq, event.picture))
                 for node in event.target.nodes if event.target else ():
                     right, bottom = max(right, node.bounds[2]), max(bottom, node.bounds[3])
             elif isinstance(event, ToolReturned) and event.picture:
@@ -121,10 +124,10 @@ class Looks:
         return *self._guess, False
 
     def picture(self, number: int | None, seq: int) -> str:
-        """Return the digest of a picture of that screen, the last one before line `seq` if there is one; else ""."""
+        """Return the digest of a picture of that screen, the last one up to line `seq` if there is one; else ""."""
         screen = self.screen(number)
         taken = self._pictures.get(screen.fingerprint, []) if screen is not None else []
-        before = [digest for at, digest in taken if at < seq]
+        before = [digest for at, digest in taken if at <= seq]
         return before[-1] if before else taken[0][1] if taken else ""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,18 @@ from droidpilot.transcript.reader import Line, RawEvent
 
 #: A reply's prose and a call's arguments are cut here for display; the transcript has them whole.
 MAX_TEXT = 400
+#: What a session without an ending is called, by whether its process is there.
+_UNENDED = {True: "running", False: "killed", None: "killed or running"}
+#: Why a call of such a session has no answer.
+_UNANSWERED = {
+    True: "no answer yet: it runs",
+    False: "no answer: killed while it ran",
+    None: "no answer: it runs, or was killed while it ran",
+}
+#: States of a call that was let through and is not known to have ended.
+_OPEN = frozenset({CallState.UNKNOWN, CallState.STOPPED})
+#: A rule as it is recorded: `file:line: text`.
+_PLACE = re.compile(r"^(.*?:\d+): .*$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,7 @@ class Entry:
     state: str = ""
     detail: str = ""  # the deciding rule or reason, empty where there is none
     call_id: str = ""
+    is_cut: bool = False  # a call without an answer; `detail` says why
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +63,20 @@ class SessionView:
     header: tuple[tuple[str, str], ...]  # name, value
     entries: tuple[Entry, ...]
     totals: Totals
-    outcome: str  # as in session_ended; "killed or running" without that line
+    outcome: str  # as in session_ended; without that line running, killed, or "killed or running"
     exit_code: int | None
 
 
-def session_view(lines: Iterable[Line]) -> SessionView:
-    """Make the view. A call stands where it went through the gates; one that never did, where it was asked for."""
+def session_view(lines: Iterable[Line], *, is_running: bool | None = None) -> SessionView:
+    """Make the view. A call stands where it went through the gates; one that never did, where it was asked for.
+
+    `is_running` says whether the process that wrote a session without an ending is still there, None where that is not
+    known. A rule stands in full once; from then on by its place.
+    """
     lines = list(lines)
+    ended = next((line.event for line in reversed(lines) if isinstance(line.event, SessionEnded)), None)
+    cut = _UNANSWERED[is_running] if ended is None else "no answer was recorded"
+    rule_words = _rules_once()
     views = calls(lines)
     at: dict[int, list[CallView]] = {}
     for view in views:
@@ -66,18 +87,30 @@ def session_view(lines: Iterable[Line]) -> SessionView:
             at.setdefault(place, []).append(view)
     entries: list[Entry] = []
     for line in lines:
-        own = _entry(line)
+        own = _entry(line, rule_words)
         if own is not None:
             entries.append(own)
-        entries += [_call_entry(line, view) for view in at.pop(line.seq, [])]
-    ended = next((line.event for line in reversed(lines) if isinstance(line.event, SessionEnded)), None)
+        entries += [_call_entry(line, view, rule_words, cut) for view in at.pop(line.seq, [])]
     return SessionView(
         header=_header(lines),
         entries=tuple(entries),
         totals=totals(lines),
-        outcome=ended.outcome if ended else "killed or running",
+        outcome=ended.outcome if ended else _UNENDED[is_running],
         exit_code=ended.exit_code if ended else None,
     )
+
+
+def _rules_once() -> Callable[[str], str]:
+    """Return a function that gives a rule in full the first time, then `file:line` only."""
+    told: set[str] = set()
+
+    def words(rule: str) -> str:
+        if rule not in told:
+            told.add(rule)
+            return rule
+        return _PLACE.sub(r"\1", rule)
+
+    return words
 
 
 def _header(lines: list[Line]) -> tuple[tuple[str, str], ...]:
@@ -103,16 +136,16 @@ def _header(lines: list[Line]) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in fields if value)
 
 
-def _entry(line: Line) -> Entry | None:
+def _entry(line: Line, rule_words: Callable[[str], str]) -> Entry | None:
     """Make the entry of a line that is not a call; None where there is nothing to show."""
     event = line.event
     if isinstance(event, RawEvent):
         return _made(line, "other", f"a line of kind {one_line(event.kind) or '?'} that this version cannot read")
-    word, text, state, detail = _words(event)
+    word, text, state, detail = _words(event, rule_words)
     return _made(line, word, text, state=state, detail=detail) if word else None
 
 
-def _words(event: AnyEvent) -> tuple[str, str, str, str]:
+def _words(event: AnyEvent, rule_words: Callable[[str], str]) -> tuple[str, str, str, str]:
     """Return word, text, state and detail."""
     match event:
         case DeviceConnected():
@@ -129,7 +162,7 @@ def _words(event: AnyEvent) -> tuple[str, str, str, str]:
             state = {True: "passed", False: "failed", None: "not judged"}[event.passed]
             return "check", event.expression, state, event.reason
         case ApprovalAsked():
-            why = event.rule or ", ".join(event.signals)
+            why = ", ".join([*([rule_words(event.rule)] if event.rule else []), *event.signals])
             return "asked", f"{event.sentence} ({event.approver} is asked, {event.level})", "", why
         case ApprovalAnswered():
             return "answer", f"{event.answer}, by {event.approver} after {event.waited_s:.1f} s", event.answer, ""
@@ -153,17 +186,26 @@ def _screen(event: ScreenObserved) -> str:
     return ", ".join(words)
 
 
-def _call_entry(line: Line, view: CallView) -> Entry:
-    told = view.text if view.state not in (CallState.OK, CallState.DONE) else ""
+def _call_entry(line: Line, view: CallView, rule_words: Callable[[str], str], cut: str) -> Entry:
+    # What a refused call was told repeats the verdict.
+    told = view.text if view.state not in (CallState.OK, CallState.DONE, CallState.REFUSED) else ""
     verdict = view.deciding
-    reasons = [verdict.rule or "", verdict.reason] if verdict is not None else []
+    is_cut = view.called_seq is not None and view.returned_seq is None and view.state in _OPEN
+    reasons = [cut] if is_cut else []
+    if verdict is not None and verdict.rule:
+        # Its reason repeats the rule, and ends with what a model should do.
+        reasons.append(rule_words(verdict.rule))
+    elif verdict is not None:
+        reasons.append(verdict.reason)
+    elif view.state is CallState.REFUSED:
+        reasons.append(view.text)
     if view.approval:
         reasons.append(f"{view.approver} was asked: {view.approval}")
     if view.signals:
         reasons.append("signals: " + ", ".join(view.signals))
     detail = "; ".join(dict.fromkeys(part for part in (*reasons, told) if part))
     text = view.sentence or f"{view.tool} {_arguments(view.arguments)}".strip()
-    return _made(line, "call", text, state=view.state.value, detail=detail, call_id=view.call_id)
+    return _made(line, "call", text, state=view.state.value, detail=detail, call_id=view.call_id, is_cut=is_cut)
 
 
 def _arguments(arguments: dict[str, Any]) -> str:
@@ -172,7 +214,16 @@ def _arguments(arguments: dict[str, Any]) -> str:
     )
 
 
-def _made(line: Line, word: str, text: str, *, state: str = "", detail: str = "", call_id: str = "") -> Entry:
+def _made(
+    line: Line,
+    word: str,
+    text: str,
+    *,
+    state: str = "",
+    detail: str = "",
+    call_id: str = "",
+    is_cut: bool = False,
+) -> Entry:
     return Entry(
         line.seq,
         line.ts,
@@ -181,4 +232,5 @@ def _made(line: Line, word: str, text: str, *, state: str = "", detail: str = ""
         state,
         shorten(one_line(detail), MAX_TEXT),
         call_id,
+        is_cut,
     )
