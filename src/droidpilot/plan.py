@@ -79,6 +79,8 @@ def prepare(plan: SessionPlan) -> Prepared:
     )
     model = _model_settings(plan) if plan.origin is Origin.MODEL else None
     warnings = [http_warning(model.base_url)] if model is not None else []
+    if not policy.rules.rules:
+        warnings.append(f"policy {policy.name} has no rules: nothing is denied, and only risk is a reason to ask")
     allowed = registry.names if plan.tools is None else plan.tools & registry.names
     images = image_limits(model.model, model.base_url) if model is not None else ImageLimits()
     if model is not None and images is None:

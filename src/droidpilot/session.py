@@ -363,10 +363,10 @@ def open_session(
             session.close()
 
 
-def make_model(prepared: Prepared, clock: Clock) -> OpenAIChat:
+def make_model(prepared: Prepared, clock: Clock, *, progress: Progress | None = None) -> OpenAIChat:
     """Build the model client of a prepared run. Its library takes a second to import: that begins now, on a thread."""
     assert prepared.model is not None, "only a run has a model"
-    model = OpenAIChat(prepared.model, clock=clock)
+    model = OpenAIChat(prepared.model, clock=clock, on_retry=(progress or Progress()).on_step)
     threading.Thread(target=model.prepare, name="import-model-library", daemon=True).start()
     return model
 

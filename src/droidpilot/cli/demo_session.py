@@ -6,7 +6,7 @@ who is not there, on a phone that this file started and that ends with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from droidpilot.cli import output
@@ -19,6 +19,7 @@ from droidpilot.core.calls import Origin
 from droidpilot.core.clock import Clock, SystemClock
 from droidpilot.core.config import Prices, Settings
 from droidpilot.core.errors import DroidpilotError
+from droidpilot.core.events import ApprovalAnswered, Event
 from droidpilot.core.stop import Stop
 from droidpilot.model.scripted import ScriptedServer, load_script
 from droidpilot.pipeline.approval import ApprovalReply, ApprovalRequest, Approver
@@ -38,6 +39,7 @@ class DemoRun:
     session: str
     directory: Path
     outcome: Outcome
+    was_refused: bool  # a person was asked, and the answer was no yes
 
 
 class _DemoApprover:
@@ -53,7 +55,7 @@ class _DemoApprover:
         return ApprovalReply(request.prompt_id, "yes")
 
 
-def run_demo(goal: str, check: str) -> DemoRun:
+def run_demo(goal: str, checks: tuple[str, ...]) -> DemoRun:
     """Run the session to its end.
 
     Raises:
@@ -79,23 +81,30 @@ def run_demo(goal: str, check: str) -> DemoRun:
             user_policies=home / "demo-has-no-policies",
             shipped_policies=config.shipped_dir("policies"),
             goal=goal,
-            checks=(check,),
+            checks=checks,
             approver=_approver(clock, stop),
         )
         prepared = prepare(plan)
         address = PhoneAddress(serial=target.serial, adb_port=target.adb_port, is_virtual=True)
         session = None
+        terminal = TerminalProgress()
+        answers: list[str] = []
+
+        def on_event(event: Event) -> None:
+            if isinstance(event, ApprovalAnswered):
+                answers.append(event.answer)
+            terminal.on_event(event)
+
+        progress = replace(terminal.listener(), on_event=on_event)
         try:
-            with open_session(
-                prepared, address, clock=clock, stop=stop, progress=TerminalProgress().listener()
-            ) as session:
-                outcome = session.run_goal(make_model(prepared, clock))
+            with open_session(prepared, address, clock=clock, stop=stop, progress=progress) as session:
+                outcome = session.run_goal(make_model(prepared, clock, progress=progress))
         except DroidpilotError as error:
             if session is None or session.outcome is None:
                 raise
             output.note(f"droidpilot: {' '.join(str(error).split())}", style="bad")
             outcome = session.outcome
-    return DemoRun(session.id, session.directory, outcome)
+    return DemoRun(session.id, session.directory, outcome, was_refused=any(answer != "yes" for answer in answers))
 
 
 def _approver(clock: Clock, stop: Stop) -> Approver:

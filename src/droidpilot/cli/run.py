@@ -94,7 +94,7 @@ def run(
     session = None
     try:
         with (
-            closing(make_model(prepared, clock)) as client,
+            closing(make_model(prepared, clock, progress=watched.listener())) as client,
             opened(prepared, clock=clock, stop=stop, progress=watched.listener()) as session,
         ):
             output.note(f"session {session.id}", style="dim")

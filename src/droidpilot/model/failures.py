@@ -97,6 +97,10 @@ def connection_failure(what: str, words: str, settings: ModelSettings) -> Failur
     if "certificate" in folded:
         hint = f"if {endpoint.host} is right, let SSL_CERT_FILE name the file with its certificate authority"
         return Failure(error=ModelUnreachable(said, hint=hint, code="model_certificate"), is_retried=False)
+    if "refused" in folded and endpoint.is_loopback:
+        # Nothing listens there, and waiting for a server of this machine that nobody starts is no use.
+        error = ModelUnreachable(said, hint=f"start the server at {endpoint.url} first")
+        return Failure(error=error, is_retried=False, detail=detail)
     if "refused" in folded:
         hint = f"is the server running at {endpoint.url}?"
     elif "name or service" in folded or "getaddrinfo" in folded or "nodename" in folded or "resolution" in folded:

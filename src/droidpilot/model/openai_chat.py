@@ -17,7 +17,7 @@ from droidpilot.model.failures import AttemptFailed, Failure, connection_failure
 from droidpilot.model.openai_wire import Wire
 from droidpilot.model.provider import ModelSettings
 from droidpilot.model.reply import CUT, Draft, StreamError
-from droidpilot.model.retries import MOST_EMPTY_RETRIES, MOST_RETRIES, empty_pause_s, pause_s
+from droidpilot.model.retries import MOST_EMPTY_RETRIES, MOST_RETRIES, empty_pause_s, pause_s, retry_notice
 from droidpilot.model.usage import add
 
 
@@ -28,8 +28,12 @@ class OpenAIChat:
     call had begun. A blocked read ends after 120 s or `timeout_s`, whichever is shorter.
     """
 
-    def __init__(self, settings: ModelSettings, *, clock: Clock) -> None:
+    def __init__(
+        self, settings: ModelSettings, *, clock: Clock, on_retry: Callable[[str], None] = lambda _words: None
+    ) -> None:
+        """`on_retry` is told in words why a request is sent again, and when, before the pause."""
         self._settings = settings
+        self._on_retry = on_retry
         self._clock = clock
         self._total = Usage()
         self._wire: Wire | None = None
@@ -100,7 +104,9 @@ class OpenAIChat:
                 failures += 1
                 if not failed.is_retried or failures > MOST_RETRIES:
                     raise failed.error
-                self._pause(pause_s(failures, failed.retry_after_s), failed.error, stop=stop, deadline=deadline)
+                pause = pause_s(failures, failed.retry_after_s)
+                notice = retry_notice(failed.error.message, pause, failures + 1, MOST_RETRIES + 1)
+                self._pause(pause, failed.error, notice, stop=stop, deadline=deadline)
                 continue
             if draft.finish_reason == "content_filter":
                 raise ModelRejected(
@@ -110,7 +116,9 @@ class OpenAIChat:
                 )
             if draft.is_empty and empties < MOST_EMPTY_RETRIES:
                 empties += 1
-                self._pause(empty_pause_s(empties), None, stop=stop, deadline=deadline)
+                pause = empty_pause_s(empties)
+                notice = retry_notice(f"{self.name} sent an empty reply", pause, empties + 1, MOST_EMPTY_RETRIES + 1)
+                self._pause(pause, None, notice, stop=stop, deadline=deadline)
                 continue
             return draft.reply(usage=spent, asked_model=self.name, attempts=attempts)
 
@@ -158,8 +166,9 @@ class OpenAIChat:
         self._total = add(self._total, usage)
         return add(spent, usage)
 
-    def _pause(self, seconds: float, error: ModelError | None, *, stop: Stop, deadline: Deadline) -> None:
+    def _pause(self, seconds: float, error: ModelError | None, notice: str, *, stop: Stop, deadline: Deadline) -> None:
         if seconds >= deadline.left_s():
             raise error or ModelUnusable(f"{self.name} sent an empty reply, and the time is over")
+        self._on_retry(notice)
         with stop.interruptible():
             self._clock.sleep(seconds)

@@ -125,7 +125,7 @@ def parse_endpoint(base_url: str) -> Endpoint:
     Raises:
         ConfigError: no scheme, credentials inside, a query, an odd host, or a path that is not a base.
     """
-    shown = shorten(one_line(base_url), 120)
+    shown = shorten(one_line(base_url), 100)
     example = "write it like https://api.openai.com/v1 or http://127.0.0.1:11434/v1"
     if not base_url.isascii() or re.search(r"[\x00-\x20\x7f\\]", base_url):
         raise ConfigError("base_url holds a space, a backslash or a character that is not ASCII", hint=example)
@@ -138,8 +138,10 @@ def parse_endpoint(base_url: str) -> Endpoint:
     except ValueError as error:
         raise ConfigError(f"base_url {shown} cannot be read: {error}", hint=example) from None
     scheme = parts.scheme.lower()
-    if scheme not in ("http", "https") or not parts.netloc:
+    if scheme not in ("http", "https") or not base_url.lower().startswith(f"{scheme}://"):
         raise ConfigError(f"base_url {shown} does not begin with http:// or https://", hint=example)
+    if not host:
+        raise ConfigError(f"base_url {shown} names no host", hint=example)
     if parts.query or parts.fragment or base_url.endswith(("?", "#")):
         raise ConfigError(f"base_url {shown} must not carry a query or a fragment", hint=example)
     address = _address(host)

@@ -8,11 +8,15 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from droidpilot.core.text import shorten
+
 #: Answers that may be different the next time. Other 4xx fail at once (INV-50).
 RETRIED_STATUS: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524})
 MOST_RETRIES: Final = 3
 MOST_EMPTY_RETRIES: Final = 2
 LONGEST_PAUSE_S: Final = 30.0
+#: Characters of a failure in a notice; the error at the end has all of them.
+_MAX_WHY: Final = 160
 
 
 def is_retried_status(status: int) -> bool:
@@ -29,6 +33,11 @@ def pause_s(failures: int, retry_after_s: float | None) -> float:
 def empty_pause_s(empties: int) -> float:
     """Return how long to wait after the nth empty reply (from 1)."""
     return 0.7 * empties
+
+
+def retry_notice(why: str, seconds: float, attempt: int, most: int) -> str:
+    """Say that a request is sent again: why, when, and which attempt of how many that is."""
+    return f"{shorten(why, _MAX_WHY)}; trying again in {seconds:.2g} s ({attempt} of {most})"
 
 
 def retry_after_s(headers: Mapping[str, str], *, now: datetime) -> float | None:
