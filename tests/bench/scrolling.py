@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from droidpilot.core.clock import ManualClock
 from droidpilot.screens.diff import diff_of
 from droidpilot.screens.refs import RefBook
-from droidpilot.screens.render import frame, framed
+from droidpilot.screens.render import frame_news, framed
 from droidpilot.screens.screen import Screen
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.touch import Touch
@@ -52,7 +52,7 @@ def _cost(before: Screen, after: Screen) -> tuple[int, int]:
     """Return the tokens of what is told of `after`, and of the whole of it."""
     whole = framed(after).text
     diff = diff_of(before, after)
-    return tokens(whole if diff is None else frame(diff.text, after.package)), tokens(whole)
+    return tokens(whole if diff is None else frame_news(diff.text)), tokens(whole)
 
 
 def _look(first: int) -> bytes:

@@ -11,12 +11,14 @@ import pty
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from droidpilot.cli import output
+from droidpilot.core.errors import UsageError
 
 
 @given(st.text())
@@ -97,6 +99,80 @@ def test_a_closed_pipe_does_not_stop_the_work() -> None:
     process.stderr.close()
     assert process.wait(timeout=60) == 7
     assert errors == b""
+
+
+FULL = Path("/dev/full")
+
+
+def printed(code: str, redirections: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a child whose streams a shell redirected."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'exec "$0" -c "$1" {redirections}', sys.executable, code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def command(*words: str) -> str:
+    """Return code that runs the command line as its entry point does."""
+    return f"import sys; sys.argv = ['droidpilot', *{list(words)!r}]; from droidpilot.cli.app import main; main()"
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("words", [("--version",), ("--help",), ("session", "list", "--json"), ("config", "show")])
+def test_a_result_that_cannot_be_written_is_one_line_and_2(words: tuple[str, ...]) -> None:
+    done = printed(command(*words), ">/dev/full")
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr and "No space left" in done.stderr
+    assert done.stderr.count("\n") == 1
+    # Notes that nobody can read are no reason to fail: there is no other place to say so.
+    assert printed(command(*words), "2>/dev/full").returncode == 0
+
+
+@pytest.mark.parametrize("redirections", ["2>&-", "<&- 2>&-"])
+def test_a_stream_that_was_closed_before_is_no_trouble(redirections: str) -> None:
+    done = printed(command("session", "list", "--json"), redirections)
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"sessions": []})
+
+
+def test_a_command_that_is_run_for_its_answer_wants_a_stdout() -> None:
+    for words in (("session", "list"), ("look",), ("virtual", "state", "x")):
+        done = printed(command(*words), ">&-")
+        assert done.returncode == 2
+        assert "stdout is closed" in done.stderr and done.stderr.count("\n") == 1
+    assert (
+        printed("from droidpilot.cli import output; output.prepare_streams(); output.result('x')", ">&-").returncode
+        == 0
+    )
+
+
+def test_no_file_of_ours_takes_the_place_of_a_closed_stream() -> None:
+    code = (
+        "import os, sys; from droidpilot.cli import output; output.prepare_streams(); "
+        "number = os.open('/dev/null', os.O_RDONLY); sys.exit(0 if number > 2 else 1)"
+    )
+    assert printed(code, "<&- >&- 2>&-").returncode == 0
+
+
+def test_a_disk_that_fails_is_not_a_terminal_that_is_gone() -> None:
+    with contextlib.redirect_stdout(GoneTerminal()), pytest.raises(UsageError, match="cannot be written"):
+        output.result("lost")
+
+
+@pytest.mark.parametrize(("is_on_path", "shown"), [(True, "droidpilot"), (False, "bin/droidpilot")])
+def test_the_program_is_named_as_it_can_be_typed_again(tmp_path: Path, is_on_path: bool, shown: str) -> None:
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "droidpilot"
+    script.write_text(f"#!{sys.executable}\nfrom droidpilot.cli import output\nprint(output.program())\n")
+    script.chmod(0o755)
+    path = str(tmp_path / "bin") if is_on_path else ""
+    words = ["droidpilot"] if is_on_path else ["bin/droidpilot"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env={"PATH": path}, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == f"{shown}\n"
 
 
 class GoneTerminal(io.StringIO):

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from droidpilot.cli.progress import TerminalProgress, verdict_words
-from droidpilot.core.events import CheckFinished, ModelReplied, Noted, ToolCalled, ToolReturned, VerdictLine
+from droidpilot.cli.progress import TerminalProgress, result_words, verdict_words
+from droidpilot.core.calls import Answer, Status, ToolResult, Verdict
+from droidpilot.core.events import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    CheckFinished,
+    ModelReplied,
+    Noted,
+    Target,
+    ToolCalled,
+    ToolReturned,
+    VerdictLine,
+)
 
 
 def called(*verdicts: VerdictLine) -> ToolCalled:
@@ -78,7 +89,7 @@ def test_on_a_terminal_the_call_is_seen_before_it_ends(capsys: pytest.CaptureFix
     progress.on_event(called(*verdicts()))
     assert capsys.readouterr().err == "  Tap Send in com.chat  [allowed]"
     progress.on_event(returned("logic", "no\nway"))
-    assert capsys.readouterr().err == " logic 0.1 s: no way\n"
+    assert capsys.readouterr().err == " not done 0.1 s: no way\n"
 
 
 def test_a_note_in_the_middle_of_a_call_begins_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,6 +155,15 @@ def test_a_brief_progress_leaves_calls_out_and_keeps_notes(capsys: pytest.Captur
             verdicts(last="budget", budget=VerdictLine(gate="budget", answer="halt", reason="all 2 turns are used")),
             "refused by budget: all 2 turns are used",
         ),
+        (
+            verdicts(
+                last="approval",
+                approval=VerdictLine(
+                    gate="approval", answer="deny", code="person_said_no", reason="x said no; do not try it again"
+                ),
+            ),
+            "refused: a person said no",
+        ),
     ],
 )
 def test_the_verdict_in_a_few_words(lines: list[VerdictLine], words: str) -> None:
@@ -156,3 +176,99 @@ def test_the_verdict_in_a_few_words(lines: list[VerdictLine], words: str) -> Non
 def test_a_check_says_what_it_saw(passed: bool | None, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     TerminalProgress(is_live=False).on_event(CheckFinished(expression="text=On", passed=passed, reason="saw it"))
     assert capsys.readouterr().err == f"  check text=On: {words} (saw it)\n"
+
+
+def asked(*, level: str = "confirm", rule: str | None = None, signals: tuple[str, ...] = ()) -> ApprovalAsked:
+    return ApprovalAsked.model_validate(
+        {
+            "prompt_id": "c1-p1",
+            "call_id": "c1",
+            "sentence": 'Tap "Send"',
+            "level": level,
+            "signals": list(signals),
+            "rule": rule,
+            "approver": "none",
+            "expires_s": 180.0,
+        }
+    )
+
+
+def answered(answer: str, approver: str) -> ApprovalAnswered:
+    return ApprovalAnswered.model_validate(
+        {"prompt_id": "c1-p1", "call_id": "c1", "answer": answer, "approver": approver, "waited_s": 1.0}
+    )
+
+
+NOBODY = VerdictLine(gate="approval", answer="deny", code="nobody_to_ask", reason="for a model")
+
+
+@pytest.mark.parametrize("is_brief", [False, True])
+@pytest.mark.parametrize("is_live", [False, True])
+@pytest.mark.parametrize(
+    ("question", "why", "remedy"),
+    [
+        (asked(signals=('the risky word "send"',)), 'reason to ask: the risky word "send"', "an allow line for it"),
+        (asked(rule="x.rules:3: ask tap"), "rule: x.rules:3: ask tap", "an allow line before that rule"),
+        (asked(), "--ask wants it", "an allow line for it"),
+        (asked(level="strong", signals=("a", "b")), "reason to ask: b", "no rule can do it in your place"),
+    ],
+)
+def test_a_refusal_for_want_of_a_person_says_what_why_and_how_to_allow_it(
+    question: ApprovalAsked, why: str, remedy: str, is_live: bool, is_brief: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = TerminalProgress(is_live=is_live, is_brief=is_brief)
+    call = called(*verdicts(last="approval", approval=NOBODY)).model_copy(update={"target": Target(package="com.chat")})
+    for event in (question, answered("nobody", "none"), call, returned("refused", "for a model")):
+        progress.on_event(event)
+    seen = capsys.readouterr().err
+    lines = seen.splitlines()
+    at = lines.index('  needs a yes: Tap "Send" in com.chat')
+    assert why in lines[at + len(question.signals or (why,))]
+    assert remedy in lines[-1] and lines[-1].startswith("    to allow it: ")
+    assert at == (0 if is_brief else 1)
+    assert is_brief or lines[0].endswith("[refused: it needs a yes, and nobody can be asked here] 0.1 s")
+    assert "asked none" not in seen and "for a model" not in seen
+
+
+def test_what_a_model_is_told_is_not_told_to_a_person(capsys: pytest.CaptureFixture[str]) -> None:
+    reason = "denied by x.rules:1: deny tap; do not try it again"
+    refusal = VerdictLine(gate="rules", answer="deny", code="rule", reason=reason, rule="x.rules:1: deny tap")
+    progress = TerminalProgress(is_live=False)
+    for event in (called(*verdicts(last="rules", rules=refusal)), returned("refused", f"Refused: {reason}")):
+        progress.on_event(event)
+    seen = capsys.readouterr().err
+    assert "x.rules:1: deny tap" in seen
+    assert "do not try" not in seen and seen.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "approver", "words"),
+    [("yes", "demo", "demo said yes"), ("yes", "terminal", "you said yes"), ("no", "terminal", "you said no")],
+)
+def test_an_answer_is_told_as_one(answer: str, approver: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    TerminalProgress(is_live=False).on_event(answered(answer, approver))
+    assert capsys.readouterr().err == f"  {words}\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal", "sentence", "words"),
+    [
+        (Status.LOGIC, None, "there is no ref 12 (look again).", "not done: there is no ref 12 (look again)."),
+        (Status.TRANSIENT, None, "busy.", "not done: busy."),
+        (Status.STOPPED, None, "Stopped before anything was sent.", "Stopped before anything was sent."),
+        (Status.UNKNOWN, None, "it broke.", "nobody knows whether it was done: it broke."),
+        (Status.REFUSED, None, "The screen is hidden.", "refused: The screen is hidden."),
+        (
+            Status.REFUSED,
+            Verdict("rules", Answer.DENY, "rule", "denied by r:1: deny tap; do not try it again", "r:1: deny tap"),
+            "Refused by the rules gate: ...",
+            "refused by rules: r:1: deny tap",
+        ),
+    ],
+)
+def test_the_end_of_a_call_by_hand_is_a_sentence_for_a_person(
+    status: Status, refusal: Verdict | None, sentence: str, words: str
+) -> None:
+    verdicts = (refusal,) if refusal else ()
+    result = ToolResult(call_id="h1", tool="tap", status=status, text="", verdicts=verdicts)
+    assert result_words(result, sentence) == words

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import select
+import shlex
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,6 +90,7 @@ def test_a_spent_budget_is_6_and_never_0(bench: Bench, words: tuple[str, ...], s
     assert done.returncode == 6, done.stderr
     assert done.stdout.startswith("budget: ")
     assert said in done.stdout
+    assert words[0] in done.stdout
 
 
 def test_money_is_counted_where_prices_are_set_and_limits_a_run(bench: Bench) -> None:
@@ -128,6 +132,45 @@ def test_trouble_with_the_model_is_4_in_one_line_and_in_the_transcript(bench: Be
     code, told = run_json(bench, script("{say: x, fault: {status: 401}}"))
     assert (code, told["outcome"], told["exit_code"]) == (4, "model", 4)
     assert bench.shell.json("session", "show", told["session"])["exit_code"] == 4
+
+
+def test_a_model_that_is_tried_again_is_seen_to_be(bench: Bench) -> None:
+    done = run(bench, script("{say: x, fault: {status: 503, retry_after: 0.01}}", DONE), "--no-check")
+    assert done.returncode == 0, done.stderr
+    assert "answered 503" in done.stderr and "trying again in 0.01 s (2 of 4)" in done.stderr
+
+
+def test_a_server_of_this_machine_that_is_not_there_ends_a_run_at_once(bench: Bench) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))  # and nobody listens
+        url = f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+        done = bench.shell.quick("run", "g", "--device", bench.serial, "--model", "m", "--base-url", url)
+    assert done.returncode == 4
+    assert "Start it first" in done.stdout and url in done.stdout
+    assert "trying again" not in done.stderr
+
+
+def test_the_first_example_of_the_howto_works_as_it_stands(bench: Bench) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "howto" / "model-server.md").read_text(encoding="utf-8")
+    steps = text.split("```yaml\n", 1)[1].split("```", 1)[0]
+    command = text.split("$ droidpilot run ", 1)[1].split("```", 1)[0].replace("\\\n", " ")
+    (bench.shell.cwd / "wifi.yaml").write_text(steps, encoding="utf-8")
+    with bench.shell.serving("model-server", "wifi.yaml") as (_, base_url):
+        words = [base_url if word == "http://127.0.0.1:8765/v1" else word for word in shlex.split(command)]
+        assert base_url in words
+        done = bench.shell.run("run", *words)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("done: ")
+        again = bench.shell.run("run", *words)
+    assert again.returncode == 4
+    assert "only 5 steps" in again.stdout
+
+
+def test_a_policy_without_rules_is_pointed_out(bench: Bench) -> None:
+    (bench.shell.cwd / "empty.rules").write_text("# nothing\n")
+    done = run(bench, script(DONE), "--no-check", "--policy", "./empty.rules")
+    assert "note: policy ./empty.rules has no rules" in done.stderr
+    assert "has no rules" not in run(bench, script(DONE), "--no-check").stderr
 
 
 def test_a_refused_call_is_a_result_and_the_model_goes_on(bench: Bench) -> None:
@@ -188,7 +231,8 @@ def test_a_killed_run_reads_as_killed_and_verifies(bench: Bench) -> None:
     newest = bench.shell.json("session", "list")["sessions"][0]
     assert newest["state"] == "killed"
     shown = bench.shell.quick("session", "show")
-    assert "outcome: killed or running" in shown.stdout
+    assert "outcome: killed;" in shown.stdout
+    assert (newest["turns"], newest["actions"]) == (2, 1)
     assert shown.stdout.splitlines()[-1].startswith("verified: ")
 
 

@@ -172,8 +172,11 @@ def test_verify_names_the_first_bad_line_and_exits_1(recorded: Recorded) -> None
     assert "line 3 is the first bad one" in result.stdout
     assert recorded.json("session", "verify")["first_bad_line"] == 3
     shown = recorded.run("session", "show")
-    assert shown.exit_code == 0
-    assert "NOT verified: line 3" in shown.stdout
+    assert shown.exit_code == 1
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("NOT verified: line 3") and lines[-1] == lines[0]
+    assert recorded.run("session", "show", "--json").exit_code == 1
+    assert recorded.run("session", "show", "--html", str(recorded.home / "page.html")).exit_code == 1
 
 
 @pytest.mark.parametrize(
@@ -191,6 +194,56 @@ def test_list_says_how_each_session_stands(recorded: Recorded, meta: Meta, state
     recorded.write(meta=meta)
     assert recorded.json("session", "list")["sessions"][0]["state"] == state
     assert state in recorded.run("session", "list").stdout
+    shown = recorded.run("session", "show").stdout
+    if state in ("running", "killed"):
+        assert f"outcome: {state};" in shown
+        why = "no answer yet: it runs" if state == "running" else "no answer: killed while it ran"
+        assert f"Tap killed  [unknown]  ({why}; " in shown
+
+
+def test_what_a_session_without_an_ending_used_is_read_from_its_transcript(recorded: Recorded) -> None:
+    # Its meta file was last written when it began.
+    recorded.write(meta=Meta(id=ID, started="2026", serial="S1", is_running=True, pid=os.getpid(), pid_started="1"))
+    told = recorded.json("session", "list")["sessions"][0]
+    assert (told["state"], told["turns"], told["actions"]) == ("killed", 0, 2)
+    row = recorded.run("session", "list").stdout.splitlines()[1].split()
+    assert row[1:5] == ["killed", "S1", "0", "2"]
+    (recorded.home / "sessions" / ID / "transcript.jsonl").unlink()
+    assert recorded.run("session", "list").stdout.splitlines()[1].split()[3:5] == ["?", "?"]
+
+
+def test_a_read_that_a_kill_cut_off_did_not_stop_by_itself(recorded: Recorded) -> None:
+    with TranscriptWriter.create(recorded.home, ID, clock=ManualClock(), redactor=Redactor()) as writer:
+        for event in (started(), replied("read"), called("read", effect="read")):
+            writer.append(event)
+        MetaFile(writer.directory).write(Meta(id=ID, started="2026", is_running=True, pid=1, pid_started="0"))
+    line = next(line for line in recorded.run("session", "show").stdout.splitlines() if "Tap read" in line)
+    assert "(no answer: killed while it ran" in line
+    assert "[" not in line
+    assert recorded.json("session", "show")["calls"][0]["state"] == "stopped"
+
+
+def test_a_long_rule_stands_once_and_what_a_model_was_told_not_at_all(recorded: Recorded) -> None:
+    rule = "default.rules:3: deny tap matching " + "(?i)reset|" * 20
+    verdict = VerdictLine(
+        gate="rules", answer="deny", code="rule", reason=f"denied by {rule}; do not try it again", rule=rule
+    )
+    with TranscriptWriter.create(recorded.home, ID, clock=ManualClock(), redactor=Redactor()) as writer:
+        writer.append(started())
+        for call_id in ("first", "second"):
+            writer.append(called(call_id).model_copy(update={"verdicts": [verdict]}))
+            told = f"Refused by the rules gate: {verdict.reason}."
+            writer.append(returned(call_id).model_copy(update={"status": "refused", "sent": "no", "text": told}))
+    shown = recorded.run("session", "show").stdout
+    assert shown.count(rule) == 1
+    assert "Tap second  [refused]  (default.rules:3)" in shown
+    assert "do not try" not in shown
+
+
+def test_show_without_an_id_says_that_it_is_the_last_one(recorded: Recorded) -> None:
+    recorded.write()
+    assert "the last one" in recorded.run("session", "show").stdout.splitlines()[0]
+    assert "the last one" not in recorded.run("session", "show", ID).stdout
 
 
 def test_list_reports_an_unreadable_session_and_an_empty_folder(recorded: Recorded) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.bench.scrolling import IN_SIGHT, scrolled, scrolled_on_phone
 
+from droidpilot.tools.touch import SHARES
+
 
 def test_a_list_of_300_rows_by_quarters_of_a_page_costs_a_third_of_whole_screens() -> None:
     result = scrolled(IN_SIGHT // 4)
@@ -15,7 +17,13 @@ def test_no_step_costs_more_than_the_whole_screen_and_its_marks() -> None:
     assert scrolled(IN_SIGHT).share < 1.1
 
 
-def test_a_list_of_the_virtual_phone_is_scrolled_to_its_end_for_less_than_whole_screens() -> None:
-    result = scrolled_on_phone(0.75)
+def test_306_rows_of_the_virtual_phone_by_the_scroll_tools_own_step_cost_a_third_of_whole_screens() -> None:
+    result = scrolled_on_phone(SHARES["part"])
+    assert 120 <= result.steps <= 170
+    assert result.share <= 1 / 3
+
+
+def test_by_pages_most_of_each_screen_is_new_and_the_diffs_save_what_is_left() -> None:
+    result = scrolled_on_phone(SHARES["page"])
     assert 35 <= result.steps <= 45
-    assert result.share < 0.9
+    assert result.share < 0.8

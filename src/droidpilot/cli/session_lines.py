@@ -35,18 +35,25 @@ PathOf = Callable[[str], Path | None]
 
 
 def as_lines(
-    transcript: Transcript, verification: Verification, path_of: PathOf, *, is_running: bool | None
+    transcript: Transcript,
+    verification: Verification,
+    path_of: PathOf,
+    *,
+    is_running: bool | None,
+    is_last: bool = False,
 ) -> Iterator[tuple[str, Style]]:
     """Return the lines of `session show`, each with its style; the last one says whether the chain holds.
 
-    Where it does not, the first one does so too: nothing below it can be relied on.
+    Where it does not, the first one does so too: nothing below it can be relied on. `is_last` says that nobody named
+    the session, so that its id has to be pointed out.
     """
     if not verification.ok:
         yield verification_line(verification), "bad"
     view = session_view(transcript.lines, is_running=is_running)
     width = max((len(name) for name, _ in view.header), default=0)
-    for name, value in view.header:
-        yield f"{name.ljust(width)}  {value}", "plain"
+    for number, (name, value) in enumerate(view.header):
+        mark = " (the last one; droidpilot session list shows all)" if is_last and number == 0 else ""
+        yield f"{name.ljust(width)}  {value}{mark}", "plain"
     yield "", "plain"
     for entry in view.entries:
         if entry.word not in _QUIET_WORDS:

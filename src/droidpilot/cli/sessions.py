@@ -96,9 +96,10 @@ def show(
         output.result_json(as_json(found.transcript, found.verification, path_of, is_running=is_running))
         return code
     if html is None:
-        if session is None:
-            output.note(f"the last session, {session_id}; others: droidpilot session list", style="dim")
-        for text, style in as_lines(found.transcript, found.verification, path_of, is_running=is_running):
+        is_last = session is None
+        for text, style in as_lines(
+            found.transcript, found.verification, path_of, is_running=is_running, is_last=is_last
+        ):
             output.result(text, style=style)
         pictures = picture_paths(found.transcript, path_of)
         if is_opening and pictures:

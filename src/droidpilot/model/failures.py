@@ -99,7 +99,7 @@ def connection_failure(what: str, words: str, settings: ModelSettings) -> Failur
         return Failure(error=ModelUnreachable(said, hint=hint, code="model_certificate"), is_retried=False)
     if "refused" in folded and endpoint.is_loopback:
         # Nothing listens there, and waiting for a server of this machine that nobody starts is no use.
-        error = ModelUnreachable(said, hint=f"start the server at {endpoint.url} first")
+        error = ModelUnreachable(said, hint=f"is the server running at {endpoint.url}? Start it first")
         return Failure(error=error, is_retried=False, detail=detail)
     if "refused" in folded:
         hint = f"is the server running at {endpoint.url}?"

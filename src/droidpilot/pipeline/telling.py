@@ -9,7 +9,7 @@ from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.visibility import READINGS, hidden_reason
 from droidpilot.policy.rules import RuleSet
 from droidpilot.screens.diff import diff_of
-from droidpilot.screens.render import frame, framed
+from droidpilot.screens.render import frame_news, framed
 from droidpilot.screens.screen import Screen
 
 #: Part of the model's context window that one screen may take; below it a screen is never cut.
@@ -67,7 +67,7 @@ class Teller:
         if diff is None or (self._limit_bytes is not None and len(diff.text.encode()) > self._limit_bytes):
             return self.whole(after)[0]
         self._observer.note_printed(diff.refs)
-        return frame(diff.text, shown.package)
+        return frame_news(diff.text)
 
     def _kept_back(self, screen: Screen) -> str:
         hidden = self.hidden(screen)

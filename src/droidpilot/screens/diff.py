@@ -5,12 +5,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from itertools import groupby
+from statistics import median
 
 from droidpilot.core.text import shorten
+from droidpilot.screens.hierarchy import Node
 from droidpilot.screens.render import Line, Rendering, body, health_line, lines_of, with_packages
 from droidpilot.screens.screen import Screen
 
 _GONE_LENGTH = 60
+#: A row this much of the usual height is whole.
+_WHOLE = 0.9
 _SHORT_RUN = 3  # lines; of a longer run nobody needs every text that went
 
 
@@ -31,7 +35,7 @@ def diff_of(before: Screen, after: Screen) -> Rendering | None:
         return None
     old, new = lines_of(before), lines_of(after)
     health = health_line(after)
-    marked = _marked(old, new)
+    marked = _marked(old, new, half_seen(before), half_seen(after))
     changed = with_packages(after, (line for _, line in marked), (mark for mark, _ in marked))
     changed.extend(_gone_lines(old, new))
     said = [] if health == health_line(before) else [health or "! well again"]
@@ -41,8 +45,40 @@ def diff_of(before: Screen, after: Screen) -> Rendering | None:
     return Rendering(text, frozenset(line.ref for _, line in marked if line.ref is not None))
 
 
-def _marked(old: tuple[Line, ...], new: tuple[Line, ...]) -> list[tuple[str, Line]]:
-    """Return the lines that appeared or changed, each with its mark."""
+def half_seen(screen: Screen) -> frozenset[int]:
+    """Return the refs in rows that the edge of their list cuts off; the last row of a list is whole, and not cut."""
+    rows = {row.index: row for row in _cut_rows(screen)}
+    cut: set[int] = set()
+    for ref, index in screen.refs.items():
+        node = screen.nodes[index]
+        if index in rows or any(above.index in rows for above in screen.hierarchy.ancestors(node)):
+            cut.add(ref)
+    return frozenset(cut)
+
+
+def _cut_rows(screen: Screen) -> list[Node]:
+    """Return the rows of scrolling lists that touch an edge and are lower than the others of their kind."""
+    kinds: dict[tuple[int, str], list[Node]] = {}
+    for node in screen.nodes:
+        if node.parent >= 0 and screen.nodes[node.parent].scrollable:
+            kinds.setdefault((node.parent, node.cls), []).append(node)
+    cut = []
+    for (parent, _), rows in kinds.items():
+        area, usual = screen.nodes[parent].bounds, median(row.bounds.height for row in rows)
+        for row in (rows[0], rows[-1]):
+            touches = row.bounds.top <= area.top or row.bounds.bottom >= area.bottom
+            if touches and row.bounds.height < usual * _WHOLE:
+                cut.append(row)
+    return cut
+
+
+def _marked(
+    old: tuple[Line, ...], new: tuple[Line, ...], was_cut: frozenset[int], is_cut: frozenset[int]
+) -> list[tuple[str, Line]]:
+    """Return the lines that appeared or changed, each with its mark.
+
+    A row that appears cut off is told when it is whole: the next step of a scroll would tell it a second time.
+    """
     text_of = {line.ref: line.text for line in old if line.ref is not None}
     texts = Counter(line.text for line in old if line.ref is None)
     marked: list[tuple[str, Line]] = []
@@ -52,8 +88,9 @@ def _marked(old: tuple[Line, ...], new: tuple[Line, ...]) -> list[tuple[str, Lin
                 texts[line.text] -= 1
             else:
                 marked.append(("+", line))
-        elif line.ref not in text_of:
-            marked.append(("+", line))
+        elif line.ref not in text_of or (line.ref in was_cut and line.ref not in is_cut):
+            if line.ref not in is_cut:
+                marked.append(("+", line))
         elif text_of[line.ref] != line.text:
             marked.append(("~", line))
     return marked

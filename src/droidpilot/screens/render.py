@@ -194,6 +194,11 @@ def _opener(match: re.Match[str]) -> str:
     return "(" if letters.startswith(_FRAME_NAMES) else match[0]
 
 
+def frame_news(text: str) -> str:
+    """Wrap what changed as data; it is of the app that was named when the screen was told whole."""
+    return f"<screen>\n{neutral(text)}\n</screen>"
+
+
 def frame(text: str, package: str | None, activity: str = "") -> str:
     """Wrap a screen's text as data of `package`: a model must be able to see where it begins and ends."""
     name = safe_package(package) if package else "unknown"

@@ -17,6 +17,9 @@ from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
 
 #: A finger that moves less than this presses instead of dragging. Source: ViewConfiguration touch slop, 8 dp at 3x.
 TOUCH_SLOP_PX = 24
+#: How much of a list's size the finger moves for each step of scroll. It keeps away from the edges, where gestures
+#: belong to the system and rows may be cut.
+SHARES = {"part": 0.2, "page": 0.75}
 #: Whose rules a gesture that presses answers to as well.
 _AS_PRESS = ("tap", "long_press")
 #: How far apart the points of a swipe's path are judged.
@@ -261,6 +264,10 @@ class ScrollArguments(Arguments):
         description="where the wanted content lies: down shows what is further down", examples=["down"]
     )
     ref: int | None = Field(default=None, ge=0, description="ref of the list; the largest one if left out")
+    step: Literal["part", "page"] = Field(
+        default="part",
+        description="part moves a fifth of what is visible and tells only a few new lines; page moves most of it",
+    )
 
 
 class Scroll(_Gesture):
@@ -272,12 +279,12 @@ class Scroll(_Gesture):
     def aim(self, arguments: ScrollArguments, scene: Scene) -> Aim:
         screen = scene.screen
         area = self._area(arguments, scene)
-        start, end = _finger(area, arguments.direction)
+        start, end = _finger(area, arguments.direction, SHARES[arguments.step])
         nodes = nodes_along(screen, path(start, end))
         under_start = target_nodes(screen.hierarchy, *start, screen.display)
         is_press = max(abs(start[0] - end[0]), abs(start[1] - end[1])) < 2 * TOUCH_SLOP_PX
         return Aim(
-            sentence=f"Scroll {arguments.direction}",
+            sentence=f"Scroll {arguments.direction}" + (" by a page" if arguments.step == "page" else ""),
             package=package_at(screen, under_start),
             points=(start, end),
             nodes=nodes,
@@ -313,20 +320,19 @@ def _size(area: Bounds) -> int:
     return area.width * area.height
 
 
-def _finger(area: Bounds, direction: str) -> tuple[tuple[int, int], tuple[int, int]]:
+def _finger(area: Bounds, direction: str, share: float) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return start and end of the finger: it moves against the direction in which the content is wanted.
 
-    It keeps an eighth away from the edges, where gestures belong to the system and rows may be cut.
+    The middle of the way is the middle of the list.
     """
     x, y = area.center
-    top, bottom = area.top + area.height // 8, area.bottom - 1 - area.height // 8
-    left, right = area.left + area.width // 8, area.right - 1 - area.width // 8
+    across, along = round(area.width * share / 2), round(area.height * share / 2)
     match direction:
         case "down":
-            return (x, bottom), (x, top)
+            return (x, y + along), (x, y - along)
         case "up":
-            return (x, top), (x, bottom)
+            return (x, y - along), (x, y + along)
         case "right":
-            return (right, y), (left, y)
+            return (x + across, y), (x - across, y)
         case _:
-            return (left, y), (right, y)
+            return (x - across, y), (x + across, y)
