@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
+import socket
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,12 +77,69 @@ def test_a_wrong_call_is_a_usage_error_before_anything_is_touched(bench: Bench) 
         (("tap", "ref"), "KEY=VALUE"),
         (("tap", "=1"), "KEY=VALUE"),
         (("tap", "ref=1", "ref=2"), "twice"),
+        (("tap", "reff=1"), "there is no argument reff; did you mean ref? (example: tap ref=12)"),
+        (("tap", "ref=x"), "ref must be a whole number"),
+        (("wait", "ms=5"), "ms must be at least 100 (example: wait ms=1000)"),
+        (("scroll", "direction=sideways"), "direction must be one of up, down, left, right"),
+        (("y" * 5000, "ref=1"), "there is no tool 'yyy"),
+        (("tap", "x" * 5000), "is not KEY=VALUE"),
+        (("tap", "x" * 5000 + "=1"), "there is no argument xxx"),
     ):
         done = bench.call(*words)
         assert (done.returncode, done.stdout) == (2, ""), words
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
+        assert len(done.stderr) < 450
+        for word in ("Value error", "Extra inputs", "Input should", "valid integer"):
+            assert word not in done.stderr
     assert len(list((bench.shell.home / "sessions").iterdir())) == before
+
+
+def test_a_call_that_was_not_done_says_so_in_words_at_the_end(bench: Bench) -> None:
+    bench.call("press", "key=home")
+    done = bench.call("tap", "ref=99999")
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert any(line.endswith(" Settings") for line in lines)
+    assert lines[-1].startswith("not done: there is no ref 99999")
+    assert "logic" not in done.stderr
+
+
+def test_a_call_that_needs_a_yes_says_what_why_and_how_to_allow_it(bench: Bench) -> None:
+    bench.call("press", "key=home")
+    (bench.shell.cwd / "ask.rules").write_text("ask press matching (?i)back\n")
+    done = bench.call("press", "key=back", "--policy", "./ask.rules")
+    assert done.returncode == 5
+    lines = done.stderr.splitlines()
+    assert lines[0] == "  needs a yes: Press back in com.android.launcher3"
+    assert "./ask.rules:1: ask press matching (?i)back" in lines[1]
+    assert lines[2].startswith("    to allow it: run it in a terminal")
+    assert lines[-1] == "refused: it needs a yes, and nobody can be asked here"
+
+
+def test_a_list_of_sessions_says_what_was_called_but_no_text(bench: Bench) -> None:
+    bench.call("press", "key=home")
+    bench.look()
+    bench.call("type_text", "text=hunter2", "ref=99999")
+    titles = [one["meta"]["title"] for one in bench.shell.json("session", "list")["sessions"][:3]]
+    assert titles == ["call type_text text=... ref=99999", "look", "call press key=home"]
+
+
+def test_a_serial_that_was_misspelt_is_guessed(bench: Bench) -> None:
+    done = bench.shell.quick("look", "--device", "virtaul")
+    assert done.returncode == 3
+    assert "did you mean --device virtual?" in done.stderr
+    done = bench.shell.quick("look", "--device", "s" * 5000)
+    assert len(done.stderr) < 450
+
+
+def test_a_pipe_is_no_policy_and_holds_nothing_up(bench: Bench) -> None:
+    os.mkfifo(bench.shell.cwd / "pipe.rules")
+    done = bench.call("press", "key=home", "--policy", "./pipe.rules")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "droidpilot: ./pipe.rules: is no ordinary file (give a file of rules)\n",
+    )
 
 
 def test_a_call_is_refused_by_the_policy_and_by_nobody_being_there(bench: Bench) -> None:
@@ -166,6 +227,47 @@ def test_a_killed_phones_adb_server_is_reaped_by_the_next_command(shell: Shell) 
         done = shell.quick("virtual", "state", serial)
         assert done.returncode == 3
         assert servers_of(shell.home) == []
+
+
+def test_a_killed_phone_has_ended_and_no_cable_will_help(shell: Shell) -> None:
+    with shell.serving("virtual", "start") as (process, serial):
+        process.send_signal(signal.SIGKILL)
+        # It is a zombie, for nobody waited for it yet, and its adb server still calls it a phone.
+        done = shell.quick("devices")
+        assert done.returncode == 0
+        assert f"this virtual phone has ended: {serial} (start one with: " in done.stderr
+        assert "unplug" not in done.stderr and serial not in done.stdout
+        for words in (("look",), ("call", "press", "key=home")):
+            done = shell.quick(*words, "--device", serial)
+            assert done.returncode == 3
+            assert f"this virtual phone has ended: {serial}" in done.stderr and "virtual start" in done.stderr
+            assert "plug" not in done.stderr and "USB" not in done.stderr
+        shell.end_adb_server()
+
+
+def test_a_phone_that_is_killed_during_a_call_has_ended(shell: Shell) -> None:
+    with shell.serving("virtual", "start") as (process, serial):
+        call = shell.start("call", "wait", "ms=1000", "--device", serial)
+        sessions = shell.home / "sessions"
+        end = time.monotonic() + 30
+        while time.monotonic() < end and '"kind":"tool_called"' not in "".join(
+            path.read_text() for path in sessions.glob("*/transcript.jsonl")
+        ):
+            time.sleep(0.02)  # there is no other way to see into another process
+        process.send_signal(signal.SIGKILL)
+        _, said = call.communicate(timeout=60)
+    assert f"this virtual phone has ended: {serial}" in said
+
+
+def test_an_adb_server_that_was_started_can_be_stopped_as_it_says(shell: Shell) -> None:
+    done = shell.quick("devices", PATH="/nonexistent")
+    assert f"started an adb server on port {shell.adb_port}" in done.stderr
+    command = done.stderr.split("to stop it: ", 1)[1].splitlines()[0]
+    words = shlex.split(command)
+    assert Path(words[0]).is_absolute()
+    subprocess.run(words, check=True, capture_output=True, timeout=30, env=shell.environment())
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", shell.adb_port)) != 0
 
 
 def test_virtual_start_tells_its_serial_as_json_and_ends_in_order(shell: Shell) -> None:

@@ -232,7 +232,8 @@ def test_a_killed_run_reads_as_killed_and_verifies(bench: Bench) -> None:
     assert newest["state"] == "killed"
     shown = bench.shell.quick("session", "show")
     assert "outcome: killed;" in shown.stdout
-    assert (newest["turns"], newest["actions"]) == (2, 1)
+    assert newest["actions"] == 1
+    assert newest["turns"] in (1, 2)  # the second request may not have been written yet
     assert shown.stdout.splitlines()[-1].startswith("verified: ")
 
 

@@ -173,8 +173,8 @@ def test_verify_names_the_first_bad_line_and_exits_1(recorded: Recorded) -> None
     assert recorded.json("session", "verify")["first_bad_line"] == 3
     shown = recorded.run("session", "show")
     assert shown.exit_code == 1
-    lines = shown.stdout.splitlines()
-    assert lines[0].startswith("NOT verified: line 3") and lines[-1] == lines[0]
+    told = shown.stdout.splitlines()
+    assert told[0].startswith("NOT verified: line 3") and told[-1] == told[0]
     assert recorded.run("session", "show", "--json").exit_code == 1
     assert recorded.run("session", "show", "--html", str(recorded.home / "page.html")).exit_code == 1
 
@@ -208,8 +208,6 @@ def test_what_a_session_without_an_ending_used_is_read_from_its_transcript(recor
     assert (told["state"], told["turns"], told["actions"]) == ("killed", 0, 2)
     row = recorded.run("session", "list").stdout.splitlines()[1].split()
     assert row[1:5] == ["killed", "S1", "0", "2"]
-    (recorded.home / "sessions" / ID / "transcript.jsonl").unlink()
-    assert recorded.run("session", "list").stdout.splitlines()[1].split()[3:5] == ["?", "?"]
 
 
 def test_a_read_that_a_kill_cut_off_did_not_stop_by_itself(recorded: Recorded) -> None:

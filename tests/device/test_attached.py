@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceError, DeviceNotChosen, DeviceUnavailable
-from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb import AdbServer, adb_command
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
 from droidpilot.virtual.server import VirtualPhone, running_phone
 
@@ -115,3 +117,14 @@ def test_connecting_twice_is_fine_and_a_closed_port_is_an_error(adb: AdbServer, 
     with pytest.raises(DeviceUnavailable) as caught:
         connect_tcp(adb, phone.serial, within(20))
     assert phone.serial in str(caught.value)
+
+
+def test_adb_is_named_as_it_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    program = shlex.split(adb_command())[0]
+    assert Path(program).is_absolute() and Path(program).is_file()
+    assert f"`{adb_command()} reconnect offline`" in attached("a", "offline").next_step
+    (tmp_path / "adb").write_text("")
+    (tmp_path / "adb").chmod(0o755)
+    assert adb_command() == "adb"
+    assert "`adb reconnect offline`" in attached("a", "offline").next_step

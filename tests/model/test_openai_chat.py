@@ -14,6 +14,7 @@ from droidpilot.core.stop import Stop
 from droidpilot.model.client import ModelReply, ModelRequest
 from droidpilot.model.openai_chat import OpenAIChat
 from droidpilot.model.provider import Key, ModelSettings, Reasoning
+from droidpilot.model.script import parse_script
 from droidpilot.model.scripted import (
     ReceivedRequest,
     ScriptedCall,
@@ -264,3 +265,25 @@ def test_the_network_is_not_used_before_the_first_request() -> None:
     with pytest.raises(ModelUnreachable) as raised:
         chat.ask(REQUEST, on_text=lambda piece: None, stop=Stop(), timeout_s=60)
     assert "is the server running" in raised.value.hint
+
+
+def test_every_new_attempt_is_told_with_its_reason_before_the_pause() -> None:
+    told: list[tuple[float, str]] = []
+    clock = ManualClock()
+    text = """
+steps:
+  - fault: {status: 503, message: busy}
+  - fault: {status: 429, retry_after: 12.5}
+  - fault: empty
+  - say: hello
+"""
+    with ScriptedServer(parse_script(text)) as server:
+        settings = ModelSettings(model="m", base_url=server.base_url)
+        chat = OpenAIChat(settings, clock=clock, on_retry=lambda words: told.append((clock.monotonic(), words)))
+        chat.ask(REQUEST, on_text=lambda piece: None, stop=Stop(), timeout_s=60)
+        chat.close()
+    assert told == [
+        (0.0, "127.0.0.1 answered 503: busy; trying again in 1 s (2 of 4)"),
+        (1.0, "127.0.0.1 answered 429: scripted error; trying again in 12 s (3 of 4)"),
+        (13.5, "m sent an empty reply; trying again in 0.7 s (2 of 3)"),
+    ]

@@ -435,6 +435,18 @@ def test_a_broken_connection_says_what_to_do(words: str, is_retried: bool, hint:
     assert words in failure.error.message
 
 
+@pytest.mark.parametrize(
+    ("base_url", "is_retried"),
+    [("http://127.0.0.1:9/v1", False), ("http://localhost:9/v1", False), ("http://10.0.0.1/v1", True)],
+)
+def test_only_a_server_of_another_machine_is_waited_for(base_url: str, is_retried: bool) -> None:
+    error = openai.APIConnectionError(request=httpx2.Request("POST", base_url))
+    error.__cause__ = httpx2.ConnectError("[Errno 111] Connection refused")
+    failure = failure_of(error, settings_for(base_url), clock=ManualClock())
+    assert failure.is_retried is is_retried
+    assert ("Start it first" in failure.error.hint) is not is_retried
+
+
 def test_spent_credit_is_not_tried_again() -> None:
     body = json.dumps({"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}).encode()
     with pytest.raises(ModelRejected) as raised:

@@ -172,3 +172,9 @@ def test_a_model_that_is_known_to_read_no_images_gets_none(model: str, base_url:
     assert (limits is not None) is reads
     if limits is not None:
         assert limits.long_edge == 1100 and 70 <= limits.quality <= 90
+
+
+@pytest.mark.parametrize("base_url", ["http://", "https://", "https:///v1", "http://:80/v1"])
+def test_an_address_without_a_host_is_said_to_be_one(base_url: str) -> None:
+    with pytest.raises(ConfigError, match="names no host"):
+        parse_endpoint(base_url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,12 @@ def test_a_folder_a_big_file_and_a_file_of_bytes_are_errors(folders: tuple[Path,
         with pytest.raises(PolicyError) as caught:
             load(folders, f"{tmp_path}/{name}")
         assert words in str(caught.value)
+
+
+def test_a_pipe_is_an_error_at_once(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.rules")
+    with pytest.raises(PolicyError, match="no ordinary file"):
+        load(folders, f"{tmp_path}/pipe.rules")
 
 
 def test_a_bad_line_of_the_project_is_an_error_there(folders: tuple[Path, Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import pairwise
 
 import pytest
@@ -9,13 +10,13 @@ from tests.fakes.driver import Call, FakeDriver, State, dump, node
 from tests.fakes.road import NAME, Road, chat, make_road
 
 from droidpilot.core.calls import Status
-from droidpilot.core.errors import TargetError
+from droidpilot.core.errors import BadArguments, TargetError
 from droidpilot.device.driver import App
 from droidpilot.pipeline.approval import AskMode
 from droidpilot.tools.apps import find_app
-from droidpilot.tools.registry import example, schema
+from droidpilot.tools.registry import example, schema, validate
 from droidpilot.tools.shelf import all_tools
-from droidpilot.tools.touch import path
+from droidpilot.tools.touch import in_quotes, path
 
 LIST = (0, 300, 1080, 2300)
 
@@ -190,3 +191,71 @@ def test_the_field_of_a_row_is_found_by_the_rows_ref() -> None:
     assert road.submit("type_text", ref=road.ref("Message"), text="hi").status is Status.OK
     assert road.submit("type_text", ref=road.ref("Send"), text="hi").code == "no_field"
     assert NAME[0] == 40
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("tap", {"reff": 1}, "tap: there is no argument reff; did you mean ref? (example: tap ref=12)"),
+        ("list_apps", {"filter": "x"}, "list_apps: there is no argument filter; it takes none (example: list_apps)"),
+        ("press", {}, "press: key is missing (example: press key=back)"),
+        ("tap", {"ref": "x"}, "tap: ref must be a whole number (example: tap ref=12)"),
+        ("tap", {"ref": 1.5}, "tap: ref must be a whole number (example: tap ref=12)"),
+        ("tap", {"ref": -1}, "tap: ref must be at least 0 (example: tap ref=12)"),
+        ("tap", {}, "tap: give either ref, or both x and y (example: tap ref=12)"),
+        ("wait", {"ms": 10**9}, "wait: ms must be at most 15000 (example: wait ms=1000)"),
+        ("open_app", {"app": ""}, "open_app: app must not be empty (example: open_app app=Settings)"),
+        ("type_text", {"text": None}, "type_text: text must be text (example: type_text text=hello ref=12)"),
+        (
+            "type_text",
+            {"text": "x" * 5001},
+            "type_text: text must have at most 5000 characters (example: type_text text=hello ref=12)",
+        ),
+        (
+            "scroll",
+            {"direction": "sideways"},
+            "scroll: direction must be one of up, down, left, right (example: scroll direction=down)",
+        ),
+        (
+            "read_setting",
+            {"namespace": "global", "key": "a; b"},
+            "read_setting: key holds a character that it cannot have "
+            "(example: read_setting namespace=global key=wifi_on)",
+        ),
+    ],
+)
+def test_what_is_wrong_with_arguments_is_said_in_words(tool: str, arguments: dict[str, object], said: str) -> None:
+    known = all_tools().get(tool)
+    assert known is not None
+    with pytest.raises(BadArguments) as raised:
+        validate(known, arguments)
+    assert str(raised.value) == said
+
+
+def test_no_wrong_argument_is_repeated_or_told_in_the_librarys_words() -> None:
+    for tool in all_tools().tools.values():
+        for name in [*tool.arguments.model_fields, "n" * 5000]:
+            values: tuple[object, ...] = ("hunter2" * 900, [], {"a": 1}, -1, 1.5, None, True, "\x00", "hunter2")
+            for value in values:
+                try:
+                    validate(tool, {name: value})
+                except BadArguments as error:
+                    text = str(error)
+                    assert "hunter2" not in text and len(text) < 500
+                    for word in ("Value error", "Extra inputs", "Input should", "Field required", "String should"):
+                        assert word not in text, text
+
+
+def test_every_example_has_arguments_that_fit_whatever_was_wrong() -> None:
+    for tool in all_tools().tools.values():
+        for name in ("", *tool.arguments.model_fields):
+            words = shlex.split(example(tool, also=(name,)))
+            assert words[0] == tool.name
+            validate(tool, dict(word.split("=", 1) for word in words[1:]))
+
+
+def test_labels_stand_in_quotes_that_they_cannot_close() -> None:
+    road = make_road(ask=AskMode.NEVER)
+    road.submit("tap", ref=road.ref("Send"))
+    assert road.called[-1].sentence == 'Tap "Send" in com.chat'
+    assert in_quotes('Cancel" in com.bank') == '"Cancel\' in com.bank"'

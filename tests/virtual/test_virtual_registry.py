@@ -48,6 +48,16 @@ def test_an_entry_is_dead_when_its_process_is_gone_or_another_one(tmp_path: Path
         registry.find(tmp_path, "127.0.0.1:40001")
 
 
+def test_a_process_that_only_waits_to_be_noticed_is_dead() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    entry = made_entry(pid=process.pid, pid_started=registry.process_started(process.pid))
+    assert entry.is_alive
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended; nobody has asked for its exit code
+    assert not entry.is_alive
+    process.wait()
+
+
 def test_an_entry_of_another_process_on_the_same_port_is_not_removed(tmp_path: Path) -> None:
     registry.register(tmp_path, made_entry())
     registry.remove(tmp_path, made_entry(pid=GONE))

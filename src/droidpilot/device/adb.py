@@ -83,7 +83,7 @@ def reason_of(text: str) -> tuple[str, str, str] | None:
 
 
 def typeable(hint: str) -> str:
-    """Return a hint whose `adb ...` can be typed as it stands: with the path of the program we use where PATH has none."""
+    """Return a hint whose `adb ...` can be typed as it stands: with our program's path where PATH has none."""
     if "`adb " not in hint or shutil.which("adb"):
         return hint
     return hint.replace("`adb ", f"`{adb_command()} ")

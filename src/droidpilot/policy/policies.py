@@ -102,10 +102,14 @@ def _known(name: str, known: tuple[str, ...]) -> str:
     return f"{nearest(name, known)} {listed}".strip()
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    """Open without waiting: a pipe that nobody writes to must not hold us before it is known to be one."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def _read(path: Path, source: str) -> str:
     try:
-        # Non-blocking: a pipe that nobody writes to must not hold us before it is known to be one.
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123
+        with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise PolicyError("is no ordinary file", source=source, line=0, hint="give a file of rules")
             data = file.read(MAX_BYTES + 1)

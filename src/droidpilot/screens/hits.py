@@ -17,6 +17,9 @@ from droidpilot.screens.screen import MIN_SIDE, display_of
 
 _BANDS = 32  # across the height of the display
 _MAX_CELLS = 20_000
+#: Windows, topmost first, and nodes over one node, that are looked at: more are made to cost time.
+_MAX_WINDOWS = 32
+_MAX_BLOCKERS = 600
 _SAMPLES = 24  # points a side where there are too many cells to look at each
 
 
@@ -30,7 +33,8 @@ class Layout:
         self.windows = window_order(hierarchy)  # topmost first
         self._areas = _areas(hierarchy, self.display)
         self._ranks = _paint_ranks(hierarchy, self.windows)
-        self._roots = [root for root in hierarchy.roots() if self.is_touchable(root)]
+        roots = [root for root in hierarchy.roots() if self.is_touchable(root)]
+        self._roots = sorted(roots, key=lambda root: -self._ranks[root.index])[:_MAX_WINDOWS]
         # what takes taps, by bands of the display, topmost first
         self._bands: list[list[tuple[int, Node, Bounds]]] = [[] for _ in range(_BANDS)]
         takers = [
@@ -60,7 +64,10 @@ class Layout:
         return tuple(sorted(hit, key=lambda node: -self._ranks[node.index]))
 
     def blockers(self, node: Node) -> list[Node]:
-        """Return what would take some tap meant for `node`: usable nodes and windows painted over it."""
+        """Return what would take some tap meant for `node`: usable nodes and windows painted over it.
+
+        Only so many of them: a point that is chosen between them must still be asked about.
+        """
         area, rank = self.area(node), self._ranks[node.index]
         above: dict[int, Node] = {}
         for band in self._bands_of(area):
@@ -69,6 +76,8 @@ class Layout:
                     break
                 if not other_area.clip(area).is_empty:
                     above[other.index] = other
+                    if len(above) >= _MAX_BLOCKERS:
+                        break
         return [*above.values(), *self._windows_over(node)]
 
     def taker_over(self, node: Node, x: int, y: int) -> Node | None:
@@ -175,7 +184,8 @@ def tap_point(hierarchy: Hierarchy, node: Node, display: Bounds | None = None) -
     if layout.area(taker).clip(area) == area:
         return None
     rects = [layout.area(other).clip(area) for other in layout.blockers(node)]
-    return _free_point(area, [rect for rect in rects if not rect.is_empty])
+    point = _free_point(area, [rect for rect in rects if not rect.is_empty])
+    return point if point is not None and layout.taker_over(node, *point) is None else None
 
 
 def covered_by(hierarchy: Hierarchy, node: Node, display: Bounds | None = None) -> Node | None:

@@ -187,11 +187,23 @@ def neutral(text: str) -> str:
 
 
 def _opener(match: re.Match[str]) -> str:
-    ahead = match.string[match.end() : match.end() + _LOOK_AHEAD]
-    letters = re.sub(r"[\W_]+", "", clean(ahead)).lower()
+    letters = ""
+    for character in match.string[match.end() : match.end() + _LOOK_AHEAD]:
+        letters += _letters_of(character)
+        if letters.startswith(_FRAME_NAMES):
+            return "("
+        if not any(name.startswith(letters) for name in _FRAME_NAMES):
+            break
+    return match[0]
+
+
+@lru_cache(maxsize=4096)
+def _letters_of(character: str) -> str:
+    """Return the small Latin letters that one character looks like, "" for what is no letter."""
+    letters = re.sub(r"[\W_]+", "", clean(character)).lower()
     if not letters.isascii() and not _EAST_ASIAN.match(letters):
         letters = fold(letters).lower()
-    return "(" if letters.startswith(_FRAME_NAMES) else match[0]
+    return letters
 
 
 def frame_news(text: str) -> str:
