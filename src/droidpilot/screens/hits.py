@@ -19,7 +19,7 @@ _BANDS = 32  # across the height of the display
 _MAX_CELLS = 20_000
 #: Windows, topmost first, and nodes over one node, that are looked at: more are made to cost time.
 _MAX_WINDOWS = 32
-_MAX_BLOCKERS = 600
+_MAX_BLOCKERS = 2_000
 _SAMPLES = 24  # points a side where there are too many cells to look at each
 
 
