@@ -17,9 +17,8 @@ from droidpilot.screens.screen import MIN_SIDE, display_of
 
 _BANDS = 32  # across the height of the display
 _MAX_CELLS = 20_000
-#: Windows, topmost first, and nodes over one node, that are looked at: more are made to cost time.
+#: Windows, topmost first, that are looked at: more are made to cost time.
 _MAX_WINDOWS = 32
-_MAX_BLOCKERS = 2_000
 _SAMPLES = 24  # points a side where there are too many cells to look at each
 
 
@@ -64,10 +63,7 @@ class Layout:
         return tuple(sorted(hit, key=lambda node: -self._ranks[node.index]))
 
     def blockers(self, node: Node) -> list[Node]:
-        """Return what would take some tap meant for `node`: usable nodes and windows painted over it.
-
-        Only so many of them: a point that is chosen between them must still be asked about.
-        """
+        """Return what would take some tap meant for `node`: usable nodes and windows painted over it."""
         area, rank = self.area(node), self._ranks[node.index]
         above: dict[int, Node] = {}
         for band in self._bands_of(area):
@@ -76,8 +72,6 @@ class Layout:
                     break
                 if not other_area.clip(area).is_empty:
                     above[other.index] = other
-                    if len(above) >= _MAX_BLOCKERS:
-                        break
         return [*above.values(), *self._windows_over(node)]
 
     def taker_over(self, node: Node, x: int, y: int) -> Node | None:
