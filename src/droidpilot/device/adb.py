@@ -55,12 +55,7 @@ _REASONS: tuple[tuple[str, str, str, str], ...] = (
         "the phone is still deciding whether to trust this computer",
         "unlock the phone and accept 'Allow USB debugging'",
     ),
-    (
-        "offline",
-        "offline",
-        "the phone is offline",
-        "unplug it and plug it in again, or run `adb reconnect offline`",
-    ),
+    ("offline", "offline", "the phone is offline", "unplug it and plug it in again, or run `adb reconnect offline`"),
     (
         "permissions",
         "no_permissions",
