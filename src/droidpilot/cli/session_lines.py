@@ -114,6 +114,7 @@ def verification_json(verification: Verification) -> dict[str, Any]:
         "first_bad_line": verification.first_bad_line,
         "reason": verification.reason,
         "lines": verification.lines,
+        "head": verification.end.hash,
         "is_torn": verification.torn,
         "is_head_behind": verification.is_head_behind,
         "notes": list(verification.notes),

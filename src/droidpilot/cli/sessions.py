@@ -135,6 +135,8 @@ def verify_session(session: SessionId = None, json: options.Json = False) -> Exi
         output.result(f"{session_id}: {verification_line(verification)}", style="good" if verification.ok else "bad")
         for text in verification.notes:
             output.result(f"  {text}")
+        if verification.ok:
+            output.result(f"  head {verification.end.hash} (kept elsewhere, it shows a rewrite of the whole, too)")
     return Exit.DONE if verification.ok else Exit.FAILED
 
 

@@ -19,6 +19,7 @@ from droidpilot.core.text import quoted
 from droidpilot.device.adb import AdbServer, adb_command
 from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_private_server, start_private_server
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
+from droidpilot.pipeline.ref_store import forget_refs
 from droidpilot.virtual import registry
 from droidpilot.virtual.registry import Entry
 
@@ -124,6 +125,7 @@ def started_phone(home: Path, *, seed: int, clock: Clock) -> Iterator[Target]:
         server, entry = with_private_server(home, phone.entry, clock)
         stack.callback(server.stop)
         stack.callback(registry.remove, home, entry)
+        stack.callback(forget_refs, home, entry.serial)
         yield Target(entry.serial, server.port, is_virtual=True)
 
 
@@ -151,6 +153,7 @@ def reap_dead(home: Path) -> list[Entry]:
         if entry.adb_pid is not None and entry.adb_port is not None:
             reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
         registry.remove(home, entry)
+        forget_refs(home, entry.serial)
     return dead
 
 

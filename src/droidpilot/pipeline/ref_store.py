@@ -33,5 +33,11 @@ def save_refs(home: Path, serial: str, refs: RefBook) -> None:
         files.replace(path, refs.to_json().encode(), is_synced=False)
 
 
+def forget_refs(home: Path, serial: str) -> None:
+    """Drop the book of a phone that will not come back: a virtual one that has ended."""
+    with suppress(OSError):
+        _path(home, serial).unlink(missing_ok=True)
+
+
 def _path(home: Path, serial: str) -> Path:
     return home / "refs" / f"{file_name(serial)}.json"
