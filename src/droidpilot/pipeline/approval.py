@@ -14,7 +14,8 @@ from droidpilot.core.calls import Answer, Effect, Verdict
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.events import ApprovalAnswered, ApprovalAsked, Event
 from droidpilot.core.text import shorten
-from droidpilot.pipeline.case import APPROVED, Case, same_call_key
+from droidpilot.pipeline.case import APPROVED, Case
+from droidpilot.pipeline.identity import refused_keys, same_call_keys
 from droidpilot.policy.lexicon import is_sensitive_app
 from droidpilot.policy.risk import is_always_asked
 from droidpilot.policy.rules import RuleSet
@@ -112,32 +113,33 @@ class ApprovalGate:
     @property
     def unresolved(self) -> int:
         """How many writes may or may not have happened."""
-        return len(self._unknown)
+        return len(set(self._unknown.values()))
 
     def note_unknown(self, case: Case) -> None:
         """Remember a write that may have happened: a yes to it was used up, and it blocks its own repetition."""
-        self._unknown[same_call_key(case)] = case.call.id
+        self._unknown.update(dict.fromkeys(same_call_keys(case), case.call.id))
 
     def note_resolved(self, case: Case) -> None:
-        self._unknown.pop(same_call_key(case), None)
+        self._unknown = {key: call_id for key, call_id in self._unknown.items() if call_id != case.call.id}
 
     def judge(self, case: Case) -> Verdict:
         if case.aim is None or case.tool is None:
             return Verdict(self.name, Answer.ALLOW)
         is_write = case.effect is Effect.WRITE
-        key = same_call_key(case)
-        if is_write and key in self._unknown:
+        before = next((self._unknown[key] for key in same_call_keys(case) if key in self._unknown), None)
+        if is_write and before is not None:
             return self._no(
                 Answer.DENY,
                 "unresolved",
-                f"the same call ({self._unknown[key]}) may already have happened; look for its effect instead",
+                f"the same call ({before}) may already have happened; look for its effect instead",
             )
         level, rule = self._level(case, is_write=is_write)
         if level is None:
             return Verdict(self.name, Answer.ALLOW)
-        if key in self._refused_once:
+        keys = refused_keys(case)
+        if not keys.isdisjoint(self._refused_once):
             return self._no(Answer.HALT, "refused_twice", "a person said no to this before")
-        return self._ask(case, level, rule, key)
+        return self._ask(case, level, rule, keys)
 
     def _level(self, case: Case, *, is_write: bool) -> tuple[Literal["confirm", "strong"] | None, str | None]:
         """Say how to ask, and which line wants it. Rules come first, then risk by mode; strong is never silenced."""
@@ -163,7 +165,7 @@ class ApprovalGate:
             return "confirm", None
         return None, None
 
-    def _ask(self, case: Case, level: Literal["confirm", "strong"], rule: str | None, key: str) -> Verdict:
+    def _ask(self, case: Case, level: Literal["confirm", "strong"], rule: str | None, keys: frozenset[str]) -> Verdict:
         self._prompts += 1
         request = ApprovalRequest(
             prompt_id=f"{case.call.id}-p{self._prompts}",
@@ -210,15 +212,15 @@ class ApprovalGate:
                     waited_s=round(waited, 3),
                 )
             )
-        return self._verdict(answer, level, rule, key)
+        return self._verdict(answer, level, rule, keys)
 
-    def _verdict(self, answer: str, level: str, rule: str | None, key: str) -> Verdict:
+    def _verdict(self, answer: str, level: str, rule: str | None, keys: frozenset[str]) -> Verdict:
         by = self._approver.name
         match answer:
             case "yes":
                 return Verdict(self.name, Answer.ALLOW, APPROVED, f"approved by {by}", rule)
             case "no":
-                self._refused_once.add(key)
+                self._refused_once |= keys
                 if level == "strong":
                     return self._no(Answer.HALT, "person_said_no", f"{by} said no to something risky", rule)
                 return self._no(Answer.DENY, "person_said_no", f"{by} said no; do not try it again", rule)

@@ -95,7 +95,7 @@ class Executor:
     def shows_secret_field(self) -> bool:
         """Whether the screen that the asker was told last has a field for a secret."""
         shown = self._observer.shown
-        return shown is not None and any(self._observer.is_secret(node) for node in shown.nodes if node.is_editable)
+        return shown is not None and self._has_secret_field(shown)
 
     @property
     def unresolved_writes(self) -> int:
@@ -112,7 +112,11 @@ class Executor:
         case = Case(call, Deadline.after(self._clock, CALL_TIMEOUT_S))
         problem = self._guarded(case, self._decide, is_sent=False)
         send_key = uuid4().hex if problem is None and case.effect is Effect.WRITE else ""
-        self._write_called(case, send_key)
+        try:
+            self._write_called(case, send_key)
+        except Interrupted:
+            # The line is on disk; nothing was sent, and that is written too.
+            problem = Answered(Status.STOPPED, "Stopped before anything was sent.", "stopped", ends="stopped")
         answer = problem if problem is not None else self._guarded(case, self._run, is_sent=bool(send_key))
         assert answer is not None
         return self._write_returned(case, answer, started)
@@ -154,10 +158,11 @@ class Executor:
                 return Answered(Status.LOGIC, f"The call could not be read: {call.malformed}", "malformed")
             case.arguments = validate(case.tool, call.arguments)
             if case.tool.needs_screen:
+                picture = self._picture_before(case)
                 case.scene = self._scene(case, self._observer.glance("call", case.deadline))
+                case.picture = self._kept(picture, case.scene.screen)
             case.aim = case.tool.aim(case.arguments, case.scene)
             read_labels(case)
-            self._keep_picture(case)
             case.signals = signals_of(case)
         except ToolError as error:
             return self._target_missing(case, error)
@@ -174,11 +179,16 @@ class Executor:
             is_secret=self._observer.is_secret,
         )
 
-    def _keep_picture(self, case: Case) -> None:
-        """Keep what a person would have seen, before the gates: they look again if it took long."""
-        if self._pictures.is_kept and case.scene is not None and case.effect is Effect.WRITE:
-            data = self._pictures.keep(case.scene.screen, case.deadline)
-            case.picture = self._desk.keep_picture(data) if data else ""
+    def _picture_before(self, case: Case) -> bytes:
+        """Take what a person would see, before the look: it takes long, and the look must be fresh."""
+        return self._pictures.keep(case.deadline) if case.effect is Effect.WRITE else b""
+
+    def _kept(self, picture: bytes, screen: Screen) -> str:
+        """Keep a picture unless the screen has a field for a secret: pixels cannot be redacted (INV-40)."""
+        return self._desk.keep_picture(picture) if picture and not self._has_secret_field(screen) else ""
+
+    def _has_secret_field(self, screen: Screen) -> bool:
+        return any(self._observer.is_secret(node) for node in screen.nodes if node.is_editable)
 
     def scene_now(self, case: Case) -> Scene:
         """Build a scene on a look of right now, for the staleness gate."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from droidpilot.core.calls import Answer, Verdict
 from droidpilot.core.errors import ToolError
-from droidpilot.pipeline.case import Case, node_identity, target_key
+from droidpilot.pipeline.case import Case, inside
+from droidpilot.pipeline.identity import node_identity, target_key
 from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.visibility import READINGS, reading_decision
 from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet, strictest
@@ -68,10 +69,12 @@ def rule_query(tool: str, case: Case) -> RuleQuery:
     aim = case.aim
     if aim is None:
         return RuleQuery(tool=tool, packages=(None,), is_matchable=False)
-    packages = dict.fromkeys([aim.package, *(node.package for node in aim.nodes if node.package)])
+    under = (*aim.nodes, *aim.maybe)
+    packages = dict.fromkeys([aim.package, *(node.package for node in under if node.package)])
     said = [*case.labels, *(Label.of(word) for word in aim.words)]
     seen = [QueryLabel(raw=label.raw, cleaned=label.cleaned, folded=label.folded) for label in said]
-    also = [text for node in aim.nodes for text in id_texts(node.resource_id)]
+    within = inside(case.scene.screen, aim.nodes) if case.scene is not None else ()
+    also = [text for node in (*under, *within) for text in id_texts(node.resource_id)]
     for label in (*case.said_too, *case.said_inside):
         also += [label.raw, label.cleaned, label.folded]
     ids = tuple(dict.fromkeys(also))

@@ -68,7 +68,7 @@ class Observer:
         self._keep = keep
         self._hide = hide
         self._told: deque[Screen] = deque(maxlen=_TOLD)
-        self._secret_fields: set[tuple[str, str, str]] = set()
+        self._secret_fields: set[tuple[object, ...]] = set()
         self._number = 0
         self._parsed: _Dump | None = None
         self._restless = Restless()
@@ -233,8 +233,10 @@ def _is_focus_alone(one: Hierarchy, other: Hierarchy) -> bool:
     return all(was == now or was._replace(focused=now.focused) == now for was, now in pairs)
 
 
-def _field_key(node: Node) -> tuple[str, str, str]:
-    return node.cls, node.resource_id, node.package
+def _field_key(node: Node) -> tuple[object, ...]:
+    """Return what a field is known by; one without an id by its place and its hint."""
+    place = () if node.resource_id else (node.bounds, node.hint, node.desc)
+    return node.cls, node.resource_id, node.package, *place
 
 
 def _is_masked(text: str) -> bool:

@@ -77,12 +77,9 @@ class Pictures:
         self._last = frame
         return Taken(frame=frame, image=image, whole=picture.image, looks=(before, after))
 
-    def keep(self, screen: Screen, deadline: Deadline) -> bytes:
-        """Take a picture of a screen for the record; empty where there is none, which fails nothing.
-
-        A field for a secret may show it, and pixels cannot be redacted: then nothing is kept (INV-40).
-        """
-        if not self.is_kept or any(self._observer.is_secret(node) for node in screen.nodes if node.is_editable):
+    def keep(self, deadline: Deadline) -> bytes:
+        """Take a picture for the record; empty where none is wanted or to be had, which fails nothing."""
+        if not self.is_kept:
             return b""
         try:
             picture = self._driver.screenshot(deadline)

@@ -79,7 +79,7 @@ def _target(case: Case) -> Target | None:
     screen = case.scene.screen
     refs = {index: ref for ref, index in screen.refs.items()}
     nodes = []
-    for node in case.aim.nodes[:_MOST_NODES]:
+    for node in (*case.aim.nodes, *case.aim.maybe)[:_MOST_NODES]:
         label = label_of(screen.hierarchy, node)
         box = node.bounds
         nodes.append(

@@ -15,8 +15,9 @@ def signals_of(case: Case) -> tuple[Signal, ...]:
     aim = case.aim
     if aim is None or case.tool is None or case.effect is Effect.READ:
         return ()
-    packages = dict.fromkeys([aim.package, *(node.package for node in aim.nodes if node.package)])
-    ids = tuple(node.resource_id for node in aim.nodes if node.resource_id)
+    under = (*aim.nodes, *aim.maybe)
+    packages = dict.fromkeys([aim.package, *(node.package for node in under if node.package)])
+    ids = tuple(node.resource_id for node in under if node.resource_id)
     signals = assess(
         RiskInput(
             tool=_kind(case),

@@ -63,6 +63,7 @@ class Aim:
     package: str | None = None  # the app that would be touched
     points: tuple[tuple[int, int], ...] = ()
     nodes: tuple[Node, ...] = ()  # under the points, topmost first
+    maybe: tuple[Node, ...] = ()  # what a key may press: which of them cannot be seen, so each counts for deny and ask
     words: tuple[str, ...] = ()  # what `matching` sees beside the nodes' labels: a key, a text, an app label, a setting
     is_matchable: bool = False  # whether there is anything for `matching` to see with this tool
     is_by_place: bool = False  # the caller named coordinates, so what lay there when it looked matters

@@ -81,12 +81,12 @@ class TypeText:
         # A line break may be taken as enter, which presses the form's button (A29).
         presses = "\n" in arguments.text or "\r" in arguments.text
         buttons = tuple(default_buttons(screen.hierarchy)) if presses else ()
-        nodes = tuple(dict.fromkeys((field, *above, *buttons)))
         return Aim(
             sentence=f"{verb} {said} into {name_of(screen, field)}",
             package=field.package or screen.package,
-            nodes=nodes,
-            words=() if is_secret else (arguments.text,),
+            nodes=(field, *above),
+            maybe=buttons,
+            words=(arguments.text,),
             is_matchable=True,
             is_secret=is_secret,
             also_as=("press",) if presses else (),
@@ -158,11 +158,13 @@ def default_buttons(hierarchy: Hierarchy) -> Iterator[Node]:
 
 
 def _is_button(node: Node) -> bool:
-    return node.clickable and node.enabled and node.visible and not node.is_editable and not node.checkable
+    return node.clickable and node.enabled and node.visible and not node.is_editable
 
 
 def _is_in_list(hierarchy: Hierarchy, node: Node, around: set[int]) -> bool:
-    return any(above.scrollable and above.index not in around for above in hierarchy.ancestors(node))
+    lists = ("RecyclerView", "ListView", "GridView", "ViewPager")
+    above = hierarchy.ancestors(node)
+    return any(one.scrollable and one.index not in around and one.cls.endswith(lists) for one in above)
 
 
 class Press:
@@ -180,7 +182,7 @@ class Press:
         return Aim(
             sentence=f"Press {arguments.key}{where}",
             package=screen.package,
-            nodes=nodes,
+            maybe=nodes,
             words=(arguments.key,),
             is_matchable=True,
             is_blind=arguments.key in _CONFIRMING and not nodes,
@@ -191,4 +193,6 @@ class Press:
         return Done(text="")
 
     def look_after(self, arguments: Arguments, aim: Aim, before: Screen, after: Screen) -> bool | None:
-        return None
+        """Another app or page in front shows that back, home or recents arrived; nothing else is proof."""
+        is_away = (before.package, before.activity) != (after.package, after.activity)
+        return True if is_away and aim.words[0] in ("back", "home", "recents") else None
