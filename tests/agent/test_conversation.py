@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.model import FakeModel, call, reply
 from tests.fakes.road import Road, make_road
 
-from droidpilot.agent.context import IMAGE_GONE, IMAGE_MESSAGES, IMAGE_REFUSED, Conversation
+from droidpilot.agent.context import IMAGE_GONE, IMAGE_REFUSED, MOST_IMAGES, Conversation
 from droidpilot.agent.loop import Loop
 from droidpilot.core.errors import ModelRejected, ModelUnreachable
 from droidpilot.core.images import Image
@@ -63,10 +63,10 @@ def test_a_turn_without_pictures_adds_nothing() -> None:
 def test_inv_49_only_the_last_two_messages_with_pictures_stay(count: int) -> None:
     talk = turns(count)
     shown = [pictures_in(message) for message in talk.messages if pictures_in(message)]
-    kept = [[image(10 * turn).data] for turn in range(count)][-IMAGE_MESSAGES:]
+    kept = [[image(10 * turn).data] for turn in range(count)][-MOST_IMAGES:]
     assert shown == kept
     gone = [message for message in talk.messages if message["content"] == IMAGE_GONE]
-    assert len(gone) == max(0, count - IMAGE_MESSAGES)
+    assert len(gone) == max(0, count - MOST_IMAGES)
     assert all(message["role"] == "user" for message in gone)
     assert len(talk.messages) == 2 + 3 * count, "nothing else moves"
 

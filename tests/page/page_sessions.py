@@ -121,9 +121,7 @@ def ordinary(home: Path) -> Book:
         ),
         ApprovalAnswered(prompt_id="p1", call_id="t2c1", answer="yes", approver="terminal", waited_s=6.2),
         called("t2c1", f"Tap Buy now in {SHOP}", screen=3, target=BUY, signals=["risky_word"]),
-        returned(
-            "t2c1", 'Done.\n<screen package="com.example.shop">\n+ 12 Delivery\n~ 7 Buy now disabled\ngone 9\n</screen>'
-        ),
+        returned("t2c1", "Done.\n<screen com.example.shop>\n+ 12 Delivery\n~ 7 Buy now disabled\ngone 9\n</screen>"),
         called(
             "t2c2", "Swipe up", screen=3, tool="swipe", target=Target(package=SHOP, points=[(540, 1800), (540, 600)])
         ),
@@ -162,7 +160,7 @@ def ordinary(home: Path) -> Book:
         CheckStarted(expression="text=Order placed", call_id="check1"),
         look(6),
         called("check1", "Look", screen=6, origin="check", tool="ui_tree", effect="read", arguments={}, send_key=""),
-        returned("check1", '<screen package="com.example.shop">\n- Your cart\n</screen>', tool="ui_tree", screen=6),
+        returned("check1", "<screen com.example.shop>\n- Your cart\n</screen>", tool="ui_tree", screen=6),
         CheckFinished(expression="text=Order placed", passed=False, reason="the whole screen was read without it"),
         ended(),
     )

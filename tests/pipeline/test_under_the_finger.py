@@ -80,10 +80,10 @@ def test_a_scroll_of_something_that_does_not_scroll_is_no_press_of_it() -> None:
 
 def test_a_scroll_too_short_to_move_anything_is_a_press() -> None:
     low = node(
-        button(text="Send", bounds=(0, 2000, 1080, 2030)), scrollable=True, bounds=(0, 2000, 1080, 2030), package=APP
+        button(text="Send", bounds=(0, 2000, 1080, 2020)), scrollable=True, bounds=(0, 2000, 1080, 2020), package=APP
     )
     road = road_on(low, ask=AskMode.RISKY)
-    assert road.submit("scroll", direction="down").status is Status.REFUSED
+    assert road.submit("scroll", direction="down", ref=road.ref("scroll")).status is Status.REFUSED
 
 
 def form(*inside: str) -> tuple[str, ...]:
@@ -274,3 +274,143 @@ def test_a_misspelt_argument_does_not_give_the_text_away() -> None:
     road = make_road(ask=AskMode.NEVER)
     road.submit("type_text", value="hunter2hunter2")
     assert "hunter2" not in "".join(line.model_dump_json() for line in road.lines)
+
+
+# -- what a second reviewer found
+
+
+def test_a_slide_that_stays_on_one_button_presses_it_unless_a_list_takes_the_drag_over() -> None:
+    wide = button(text="Send", bounds=(0, 2000, 1080, 2140))
+    slide: dict[str, Any] = {"x1": 100, "y1": 2050, "x2": 400, "y2": 2050}
+    assert road_on(wide, rules="deny tap matching Send").submit("swipe", **slide).status is Status.REFUSED
+    page = node(wide, cls="android.widget.ScrollView", scrollable=True, bounds=(0, 0, 1080, 2340), package=APP)
+    assert road_on(page, rules="deny tap matching Send").submit("swipe", **slide).status is Status.REFUSED
+    up: dict[str, Any] = {"x1": 500, "y1": 2130, "x2": 500, "y2": 2010}
+    assert road_on(page, rules="deny tap matching Send").submit("swipe", **up).status is Status.OK
+
+
+def test_a_press_of_a_button_and_the_enter_that_may_press_it_are_one_call() -> None:
+    field = form(button(text="Send"))
+    send = ("tap", {"x": 220, "y": 2070})
+    assert unknown_then(road_on(*field), ("press", {"key": "enter"}), send) == ["unresolved"]
+    assert unknown_then(road_on(*field), send, ("press", {"key": "enter"})) == ["unresolved"]
+    assert unknown_then(road_on(*field), ("type_text", {"text": "hi\n"}), send) == ["unresolved"]
+
+
+def test_a_slide_moved_by_a_pixel_is_the_same_slide() -> None:
+    track = node(text="Slide to pay", clickable=True, bounds=(0, 1000, 1080, 1200), package=APP)
+    first = {"x1": 60, "y1": 1100, "x2": 1000, "y2": 1100}
+    assert unknown_then(road_on(track), ("swipe", first), ("swipe", {**first, "x1": 61})) == ["unresolved"]
+
+
+@pytest.mark.parametrize("x, y", [(47, 47), (48, 47), (70, 60), (20, 30)])
+def test_near_places_with_nothing_to_tell_them_apart_are_one(x: int, y: int) -> None:
+    road = road_on(node(cls="android.view.SurfaceView", bounds=(0, 0, 1080, 2340), package=APP))
+    assert unknown_then(road, ("tap", {"x": 47, "y": 47}), ("tap", {"x": x, "y": y})) == ["unresolved"]
+
+
+def test_far_places_and_the_buttons_of_other_rows_are_other_calls() -> None:
+    road = road_on(node(cls="android.view.SurfaceView", bounds=(0, 0, 1080, 2340), package=APP))
+    assert unknown_then(road, ("tap", {"x": 47, "y": 47}), ("tap", {"x": 600, "y": 900})) == [""]
+    rows = [
+        node(
+            node(text=name, bounds=(0, top, 500, top + 100), package=APP),
+            button(desc="Delete", resource_id="com.chat:id/delete", bounds=(900, top, 1000, top + 100)),
+            bounds=(0, top, 1080, top + 100),
+            package=APP,
+        )
+        for name, top in (("Ana", 300), ("Bob", 400))
+    ]
+    sheet = node(*rows, cls="androidx.recyclerview.widget.RecyclerView", scrollable=True, package=APP)
+    assert unknown_then(road_on(sheet), ("tap", {"x": 950, "y": 350}), ("tap", {"x": 950, "y": 450})) == [""]
+    person = Person("no", "no")
+    road = road_on(sheet, ask=AskMode.RISKY, approver=person)
+    results = [road.submit("tap", x=950, y=y) for y in (350, 450, 350)]
+    assert [result.code for result in results] == ["person_said_no", "person_said_no", "refused_twice"]
+
+
+def test_a_no_to_a_text_is_no_answer_about_another_text() -> None:
+    person = Person("no", "yes")
+    driver = FakeDriver({"s": State([chat(text="helo")], APP)}, "s")
+    road = make_road(driver, approver=person)
+    assert press(road) is Status.REFUSED
+    road.submit("type_text", text="hello")
+    assert press(road) is Status.OK
+
+
+@pytest.mark.parametrize("before, after", [("10.50", "99.99"), ("2", "99"), ("9.00", "90.00"), ("10:30", "11:30")])
+def test_prices_numbers_and_times_of_an_app_are_what_a_yes_is_about(before: str, after: str) -> None:
+    test_attack_a35_a_yes_is_bound_to_the_screen_it_was_given_on(before, after)
+
+
+def test_a_choice_that_flips_while_a_person_thinks_is_stale() -> None:
+    def screen(is_on: bool) -> bytes:
+        box = node(text="Monthly", checkable=True, checked=is_on, bounds=(0, 600, 900, 700), package=APP)
+        return chat(extra=(box,))
+
+    driver = FakeDriver({"a": State([screen(False)], APP), "b": State([screen(True)], APP)}, "a")
+    road = make_road(driver, approver=Person("yes", think=lambda: driver.show("b")))
+    assert press(road) is Status.REFUSED
+
+
+def test_a_password_field_without_an_id_makes_no_other_field_a_secret() -> None:
+    def field(hint: str, top: int, password: bool) -> str:
+        bounds = (0, top, 900, top + 100)
+        return node(
+            cls="android.widget.EditText", hint=hint, bounds=bounds, password=password, focused=True, package=APP
+        )
+
+    login = dump(node(field("Word", 300, True), package=APP))
+    talk = dump(node(field("Message", 900, False), package=APP))
+    driver = FakeDriver({"login": State([login], APP), "talk": State([talk], APP)}, "login")
+    road = make_road(driver, rules="deny type_text matching (?i)bank", ask=AskMode.NEVER)
+    road.submit("ui_tree")
+    driver.show("talk")
+    road.clock.advance(1)
+    assert road.submit("type_text", text="my bank").status is Status.REFUSED
+    road.submit("type_text", text="hello")
+    assert road.called[-1].arguments["text"] == "hello"
+
+
+def test_rules_see_a_secret_that_is_typed_and_nothing_writes_it() -> None:
+    driver = FakeDriver({"s": State([chat(password=True)], APP)}, "s")
+    road = make_road(driver, rules="deny type_text matching hunter2", ask=AskMode.NEVER)
+    assert road.submit("type_text", text="hunter2!").status is Status.REFUSED
+    assert "hunter2!" not in "".join(line.model_dump_json() for line in road.lines)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        node(
+            cls="android.widget.Switch",
+            text="Factory reset",
+            checkable=True,
+            bounds=(300, 2000, 400, 2140),
+            package=APP,
+        ),
+        node(resource_id="com.chat:id/factory_reset", bounds=(300, 2000, 400, 2140), package=APP),
+        node(hint="Factory reset", bounds=(300, 2000, 400, 2140), package=APP),
+    ],
+)
+def test_whatever_a_row_holds_that_is_no_button_of_its_own_counts(inner: str) -> None:
+    row = node(inner, cls="android.widget.LinearLayout", clickable=True, bounds=SEND, package=APP)
+    assert press(road_on(row, rules="deny tap matching (?i)factory.reset")) is Status.REFUSED
+
+
+def test_a_page_that_takes_presses_is_not_every_word_on_it() -> None:
+    page = node(
+        node(text="Factory reset", bounds=(0, 100, 500, 200), package=APP),
+        clickable=True,
+        bounds=(0, 0, 1080, 2340),
+        package=APP,
+    )
+    road = road_on(page, rules="deny tap matching (?i)factory reset")
+    assert road.submit("tap", x=900, y=2000).status is Status.OK
+    assert road.submit("tap", x=100, y=150).status is Status.REFUSED
+
+
+def test_an_allow_line_for_enter_is_about_the_key() -> None:
+    road = road_on(*form(button(text="Go")), rules="allow press matching ^enter$\ndeny press")
+    assert road.submit("press", key="enter").status is Status.OK
+    assert road.submit("press", key="back").status is Status.REFUSED

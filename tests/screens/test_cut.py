@@ -66,7 +66,7 @@ def test_a_ref_without_a_line_is_refused() -> None:
 
 
 def test_a_frame_names_the_package_once() -> None:
-    assert framed(listing(3)).text == ('<screen package="com.example.app">\n1 Row 0\n2 Row 1\n3 Row 2\n</screen>')
+    assert framed(listing(3)).text == ("<screen com.example.app>\n1 Row 0\n2 Row 1\n3 Row 2\n</screen>")
 
 
 @given(st.integers(1, 12), st.integers(0, 3), st.integers(1, 200))

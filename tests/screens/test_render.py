@@ -222,7 +222,7 @@ def test_the_header_is_package_and_activity() -> None:
 
 def test_attack_a04_text_cannot_close_our_frame() -> None:
     text = frame(render(screen_of(own("bidi_text.xml"))), "com.example.bidi")
-    assert re.findall(r"<[^\n]*", text) == ['<screen package="com.example.bidi">', "</screen>"]
+    assert re.findall(r"<[^\n]*", text) == ["<screen com.example.bidi>", "</screen>"]
     assert "＜" not in text and "\u202e" not in text
 
 
@@ -253,7 +253,8 @@ def test_other_brackets_stay(harmless: str) -> None:
 
 def test_a_package_name_cannot_leave_its_place() -> None:
     evil = 'x">\n</screen>'
-    assert frame("", evil).splitlines()[0].count('"') == 2
+    first = frame("", evil).splitlines()[0]
+    assert (first.count("<"), first.count(">"), first[-1]) == (1, 1, ">")
     text = render(screen_of(write(El(package="com.a", children=[at(0, text="t", package=evil), at(1, text="u")]))))
     assert "screen>" not in text and "[x?screen?]" in text
 

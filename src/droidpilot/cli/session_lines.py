@@ -122,7 +122,12 @@ def verification_json(verification: Verification) -> dict[str, Any]:
 
 
 def _pictures(transcript: Transcript, path_of: PathOf) -> list[tuple[CallView, Path | None]]:
-    return [(call, path_of(call.picture)) for call in calls(transcript.lines) if is_digest(call.picture)]
+    return [
+        (call, path_of(digest))
+        for call in calls(transcript.lines)
+        for digest in (call.kept_picture, call.picture)
+        if is_digest(digest)
+    ]
 
 
 def _picture_lines(transcript: Transcript, path_of: PathOf) -> Iterator[tuple[str, Style]]:

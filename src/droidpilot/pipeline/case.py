@@ -10,7 +10,7 @@ from droidpilot.core.calls import Answer, Effect, ToolCall, Verdict
 from droidpilot.core.clock import Deadline
 from droidpilot.policy.risk import Signal
 from droidpilot.screens.hierarchy import Node
-from droidpilot.screens.labels import Label, label_of
+from droidpilot.screens.labels import Label, label_of, raw_label
 from droidpilot.screens.screen import Screen, is_page
 from droidpilot.tools.registry import Aim, Arguments, Scene, Tool
 
@@ -71,8 +71,14 @@ class Gate(Protocol):
 
 
 def labels_under(screen: Screen, nodes: Iterable[Node]) -> tuple[Label, ...]:
-    """Return the label of each node, in order; nodes without one are left out."""
-    labels = (label_of(screen.hierarchy, node) for node in nodes)
+    """Return the label of each node, in order; nodes without one are left out.
+
+    A page that takes presses is not called by all that stands on it.
+    """
+    labels = (
+        Label.of(raw_label(node)) if is_page(node, screen.display) else label_of(screen.hierarchy, node)
+        for node in nodes
+    )
     return tuple(label for label in labels if label.raw)
 
 

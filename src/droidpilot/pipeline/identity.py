@@ -88,7 +88,7 @@ def _taker(nodes: tuple[Node, ...]) -> Node | None:
 
 
 def _press_keys(screen: Screen | None, aim: Aim, node: Node | None, point: tuple[int, int] | None = None) -> list[str]:
-    """Return the digests of a press: of what is pressed, with its row; of the place too where nothing says what it is."""
+    """Return the digests of a press: of what is pressed, with its row; of the place where nothing says what it is."""
     x, y = point or (aim.points[0] if aim.points else (0, 0))
     if node is not None:
         said = _said(screen, node)
@@ -99,10 +99,8 @@ def _press_keys(screen: Screen | None, aim: Aim, node: Node | None, point: tuple
         own = ["press", aim.package]
     # Four grids, so that two near places share a cell in one of them.
     half = _CELL_PX // 2
-    return [
-        _digest([*own, grid, (x + grid % 2 * half) // _CELL_PX, (y + grid // 2 * half) // _CELL_PX])
-        for grid in range(4)
-    ]
+    cells = [(grid, (x + grid % 2 * half) // _CELL_PX, (y + grid // 2 * half) // _CELL_PX) for grid in range(4)]
+    return [_digest([*own, *cell]) for cell in cells]
 
 
 def _said(screen: Screen | None, node: Node) -> str:

@@ -94,6 +94,10 @@ class Observer:
         """Remember which refs stand in the text that whoever asks is given; only these may be used."""
         self._refs.note_printed(refs)
 
+    def unprinted(self, screen: Screen) -> frozenset[int]:
+        """Return the refs of a screen that no text has shown to whoever asks."""
+        return self._refs.unprinted(screen.refs)
+
     def glance(self, why: Why, deadline: Deadline, *, anew: bool = False) -> Screen:
         """Read the phone once, without waiting for it to be still; unless `anew`, a fresh look is used again."""
         if self.last is not None and self.is_fresh and not anew:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.visibility import READINGS, hidden_reason
 from droidpilot.policy.rules import RuleSet
-from droidpilot.screens.diff import diff_of
+from droidpilot.screens.diff import diff_of, half_seen, told_late
 from droidpilot.screens.render import frame_news, framed
 from droidpilot.screens.screen import Screen
 
@@ -62,12 +62,18 @@ class Teller:
         if before is None:
             return self.whole(after)[0]
         if shown is before:
-            return ""
+            return self._held_back(shown)
         diff = diff_of(before, shown)
         if diff is None or (self._limit_bytes is not None and len(diff.text.encode()) > self._limit_bytes):
             return self.whole(after)[0]
         self._observer.note_printed(diff.refs)
         return frame_news(diff.text)
+
+    def _held_back(self, screen: Screen) -> str:
+        """Tell rows that were cut off when they appeared: nothing moves, so no later look will show them whole."""
+        late = self._observer.unprinted(screen) & half_seen(screen)
+        self._observer.note_printed(late)
+        return frame_news("\n".join(told_late(screen, late))) if late else ""
 
     def _kept_back(self, screen: Screen) -> str:
         hidden = self.hidden(screen)

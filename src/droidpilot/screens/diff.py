@@ -13,8 +13,9 @@ from droidpilot.screens.render import Line, Rendering, body, health_line, lines_
 from droidpilot.screens.screen import Screen
 
 _GONE_LENGTH = 60
-#: A row this much of the usual height is whole.
+#: A row this much of the usual height is whole; fewer rows between first and last do not show what is usual.
 _WHOLE = 0.9
+_LEAST_ROWS = 3
 _SHORT_RUN = 3  # lines; of a longer run nobody needs every text that went
 
 
@@ -35,7 +36,11 @@ def diff_of(before: Screen, after: Screen) -> Rendering | None:
         return None
     old, new = lines_of(before), lines_of(after)
     health = health_line(after)
-    marked = _marked(old, new, half_seen(before), half_seen(after))
+    half = half_seen(after)
+    marked = _marked(old, new, half_seen(before), half)
+    if not any(line.ref not in half for _, line in marked):
+        # Nothing whole came into sight, so no next step will show the rest: half a row is better than none.
+        marked = _marked(old, new, frozenset(), frozenset())
     changed = with_packages(after, (line for _, line in marked), (mark for mark, _ in marked))
     changed.extend(_gone_lines(old, new))
     said = [] if health == health_line(before) else [health or "! well again"]
@@ -43,6 +48,12 @@ def diff_of(before: Screen, after: Screen) -> Rendering | None:
     if len(text.encode()) >= len(body(after).text.encode()):
         return None
     return Rendering(text, frozenset(line.ref for _, line in marked if line.ref is not None))
+
+
+def told_late(screen: Screen, refs: frozenset[int]) -> list[str]:
+    """Return the lines of `refs`, marked as those that appeared are."""
+    lines = [line for line in lines_of(screen) if line.ref in refs]
+    return list(with_packages(screen, lines, ("+" for _ in lines)))
 
 
 def half_seen(screen: Screen) -> frozenset[int]:
@@ -64,7 +75,10 @@ def _cut_rows(screen: Screen) -> list[Node]:
             kinds.setdefault((node.parent, node.cls), []).append(node)
     cut = []
     for (parent, _), rows in kinds.items():
-        area, usual = screen.nodes[parent].bounds, median(row.bounds.height for row in rows)
+        inner = [row.bounds.height for row in rows[1:-1]]
+        if len(inner) < _LEAST_ROWS or min(inner) < _WHOLE * max(inner):
+            continue  # rows of many heights: a low one may well be whole
+        area, usual = screen.nodes[parent].bounds, median(inner)
         for row in (rows[0], rows[-1]):
             touches = row.bounds.top <= area.top or row.bounds.bottom >= area.bottom
             if touches and row.bounds.height < usual * _WHOLE:

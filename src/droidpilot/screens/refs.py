@@ -85,6 +85,10 @@ class RefBook:
         """Remember that these refs stand in a text that who asks was given."""
         self._printed.update(ref for ref in refs if ref in self._known)
 
+    def unprinted(self, refs: Iterable[int]) -> frozenset[int]:
+        """Return those of `refs` that were given and never printed."""
+        return frozenset(ref for ref in refs if ref in self._known and ref not in self._printed)
+
     def check_printed(self, ref: int) -> None:
         """Refuse a ref that is known, but that nobody was shown.
 

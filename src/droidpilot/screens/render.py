@@ -214,8 +214,8 @@ def frame_news(text: str) -> str:
 def frame(text: str, package: str | None, activity: str = "") -> str:
     """Wrap a screen's text as data of `package`: a model must be able to see where it begins and ends."""
     name = safe_package(package) if package else "unknown"
-    where = f' activity="{safe_package(activity)}"' if activity else ""
-    return f'<screen package="{name}"{where}>\n{neutral(text)}\n</screen>'
+    where = f"/{safe_package(activity)}" if activity else ""
+    return f"<screen {name}{where}>\n{neutral(text)}\n</screen>"
 
 
 def screen_json(screen: Screen) -> dict[str, Any]:

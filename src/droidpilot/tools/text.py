@@ -99,10 +99,10 @@ class TypeText:
         return Done(text="")
 
     def look_after(self, arguments: Arguments, aim: Aim, before: Screen, after: Screen) -> bool | None:
-        """The field tells, unless it hides what it holds."""
+        """The field tells, unless it hides what it holds; it does not tell what a line break pressed."""
         plan: _Typing = aim.plan
         found = plan.field.find(after.hierarchy)
-        if len(found) != 1 or found[0].password:
+        if len(found) != 1 or found[0].password or aim.maybe:
             return None
         return True if content_of(found[0]) == plan.text else None
 

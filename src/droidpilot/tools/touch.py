@@ -12,7 +12,7 @@ from droidpilot.core.text import shorten
 from droidpilot.screens.hierarchy import Bounds, Node
 from droidpilot.screens.hits import covered_by, tap_point, target_nodes
 from droidpilot.screens.labels import label_of
-from droidpilot.screens.screen import Screen, visible_bounds
+from droidpilot.screens.screen import Screen, is_page, visible_bounds
 from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
 
 #: A finger that moves less than this presses instead of dragging. Source: ViewConfiguration touch slop, 8 dp at 3x.
@@ -20,6 +20,8 @@ TOUCH_SLOP_PX = 24
 #: How much of a list's size the finger moves for each step of scroll. It keeps away from the edges, where gestures
 #: belong to the system and rows may be cut.
 SHARES = {"part": 0.2, "page": 0.75}
+#: An area smaller than one part in so many of the display is not what is meant by "the list".
+_LEAST_PART = 8
 #: Whose rules a gesture that presses answers to as well.
 _AS_PRESS = ("tap", "long_press")
 #: How far apart the points of a swipe's path are judged.
@@ -231,7 +233,7 @@ class Swipe(_Gesture):
         end = place(scene, arguments.x2, arguments.y2, arguments.picture)
         nodes = nodes_along(screen, path(start, end))
         under_start = target_nodes(screen.hierarchy, *start, screen.display)
-        is_press = max(abs(start[0] - end[0]), abs(start[1] - end[1])) < TOUCH_SLOP_PX
+        is_press = presses(screen, start, end)
         if is_press:
             refuse_disabled(screen, under_start)
         sentence = f"Swipe from {start} to {end}"
@@ -244,7 +246,7 @@ class Swipe(_Gesture):
             is_by_place=True,
             seen_on=seen_on(scene, arguments.picture),
             # A drag that starts inside a scrolling container scrolls it; anything else may press or slide a control.
-            is_gesture_over=not is_press and _scrolls(screen, under_start),
+            is_gesture_over=not is_press and _scrolls(screen, under_start, _axis(start, end)),
             also_as=_AS_PRESS if is_press else (),
         )
 
@@ -253,10 +255,42 @@ class Swipe(_Gesture):
         return Done(text="")
 
 
-def _scrolls(screen: Screen, nodes: tuple[Node, ...]) -> bool:
-    return any(
-        node.scrollable or any(above.scrollable for above in screen.hierarchy.ancestors(node)) for node in nodes[:1]
-    )
+def presses(screen: Screen, start: tuple[int, int], end: tuple[int, int]) -> bool:
+    """Tell whether a stroke presses what lies under it: one that hardly moves, or that stays on one thing.
+
+    Source: View.onTouchEvent clicks while the finger stays within the view, unless a container takes the drag over.
+    """
+    if max(abs(start[0] - end[0]), abs(start[1] - end[1])) < TOUCH_SLOP_PX:
+        return True
+    first, last = (target_nodes(screen.hierarchy, *point, screen.display) for point in (start, end))
+    taker = next((node for node in first if node.is_tappable), None)
+    if taker is None or taker not in last:
+        return False
+    return not _scrolls(screen, (taker,), _axis(start, end)) and not is_page(taker, screen.display)
+
+
+def _axis(start: tuple[int, int], end: tuple[int, int]) -> str:
+    return "x" if abs(start[0] - end[0]) > abs(start[1] - end[1]) else "y"
+
+
+def _scrolls(screen: Screen, nodes: tuple[Node, ...], axis: str = "") -> bool:
+    """Tell whether the topmost node scrolls or lies in something that does, along `axis` where that can be told."""
+    around = [above for node in nodes[:1] for above in (node, *screen.hierarchy.ancestors(node)) if above.scrollable]
+    return any(axis in ("", _axis_of(screen, one)) or not _axis_of(screen, one) for one in around)
+
+
+def _axis_of(screen: Screen, node: Node) -> str:
+    """Return the axis along which a container scrolls, "" where neither its kind nor its children tell."""
+    kind = node.cls.rpartition(".")[2]
+    if "Horizontal" in kind or "ViewPager" in kind:
+        return "x"
+    if kind.endswith(("ScrollView", "ListView")):
+        return "y"
+    tops = {inner.bounds.top for inner in screen.hierarchy.subtree(node) if inner.parent == node.index}
+    lefts = {inner.bounds.left for inner in screen.hierarchy.subtree(node) if inner.parent == node.index}
+    if len(tops) > 1 and len(lefts) == 1:
+        return "y"
+    return "x" if len(lefts) > 1 and len(tops) == 1 else ""
 
 
 class ScrollArguments(Arguments):
@@ -282,7 +316,7 @@ class Scroll(_Gesture):
         start, end = _finger(area, arguments.direction, SHARES[arguments.step])
         nodes = nodes_along(screen, path(start, end))
         under_start = target_nodes(screen.hierarchy, *start, screen.display)
-        is_press = max(abs(start[0] - end[0]), abs(start[1] - end[1])) < 2 * TOUCH_SLOP_PX
+        is_press = presses(screen, start, end)
         return Aim(
             sentence=f"Scroll {arguments.direction}" + (" by a page" if arguments.step == "page" else ""),
             package=package_at(screen, under_start),
@@ -304,7 +338,8 @@ class Scroll(_Gesture):
             area = visible_bounds(screen.hierarchy, node, screen.display)
             if area.is_empty:
                 raise TargetError(f"{name_of(screen, node)} is not on the screen now", code="off_screen")
-            if not _scrolls(screen, (node,)):
+            # A page that does not say that it scrolls (WebView, game) may be tried; a thing on it may not.
+            if not _scrolls(screen, (node,)) and not is_page(node, screen.display):
                 raise TargetError(
                     f"{name_of(screen, node)} does not scroll",
                     code="not_scrollable",
@@ -312,8 +347,9 @@ class Scroll(_Gesture):
                 )
             return area
         areas = [visible_bounds(screen.hierarchy, node, screen.display) for node in screen.nodes if node.scrollable]
-        # Where nothing says that it scrolls (WebView, game), the whole display is tried.
-        return max((area for area in areas if not area.is_empty), key=_size, default=screen.display)
+        # Where nothing but a small part says that it scrolls (WebView, game), the whole display is tried.
+        largest = max((area for area in areas if not area.is_empty), key=_size, default=screen.display)
+        return largest if _size(largest) * _LEAST_PART >= _size(screen.display) else screen.display
 
 
 def _size(area: Bounds) -> int:
@@ -326,7 +362,9 @@ def _finger(area: Bounds, direction: str, share: float) -> tuple[tuple[int, int]
     The middle of the way is the middle of the list.
     """
     x, y = area.center
-    across, along = round(area.width * share / 2), round(area.height * share / 2)
+    across, along = (
+        min(size, max(round(size * share), 3 * TOUCH_SLOP_PX)) // 2 for size in (area.width - 1, area.height - 1)
+    )
     match direction:
         case "down":
             return (x, y + along), (x, y - along)

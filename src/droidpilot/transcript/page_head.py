@@ -17,6 +17,7 @@ _FACT = 400
 _SUMMARY = 2_000
 _MAX_CHECKS = 20
 
+_WAIVED = "Done; the check was waived"
 _OUTCOMES = {
     "done": "Done and checked",
     "unchecked": "Done, but nothing was checked",
@@ -68,13 +69,22 @@ def head_of(transcript: Transcript, verification: Verification, paper: Paper) ->
     goal = paper.text(started.goal, _GOAL).strip() if started is not None else ""
     outcome = ended.outcome if ended is not None else ""
     tone: Literal["good", "warn", "bad"] = "good" if outcome == "done" else "warn" if outcome == "unchecked" else "bad"
+    is_waived = outcome == "done" and started is not None and started.origin == "model" and not started.checks
+    if is_waived:
+        tone = "warn"
     words = _OUTCOMES.get(outcome) or paper.line(outcome, 60) or "No ending: it was killed, or it still runs"
+    if is_waived:
+        words = _WAIVED
     return Head(
         session=session,
         title=paper.line(started.goal, 80) if started is not None and started.goal else session,
         goal=goal or "A single command, without a goal",
         outcome=words,
-        icon="check" if tone == "good" else "question" if outcome in ("", "unknown", "unchecked") else "cross",
+        icon="check"
+        if tone == "good"
+        else "question"
+        if is_waived or outcome in ("", "unknown", "unchecked")
+        else "cross",
         tone=tone,
         exit_code=ended.exit_code if ended is not None else None,
         reason=paper.line(ended.reason, _FACT) if ended is not None and ended.reason.lower() != words.lower() else "",

@@ -67,6 +67,7 @@ class CallView:
     text: str = ""  # what the asker was told
     artifact: str = ""
     picture: str = ""  # digest of the picture that the answer came with
+    kept_picture: str = ""  # digest of a picture of the screen before it
     ms: int | None = None
 
     @property
@@ -191,6 +192,7 @@ def _called(views: dict[str, CallView], seq: int, event: ToolCalled) -> None:
         verdicts=tuple(event.verdicts),
         signals=tuple(event.signals),
         send_key=event.send_key,
+        kept_picture=event.picture,
     )
 
 
