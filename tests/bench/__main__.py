@@ -48,6 +48,7 @@ def screens() -> None:
     row(
         f"tokens of {len(costs.ordinary)} screens, {whose}", str(costs.total), f"at most {costs.bar}", "about 2.5 times"
     )
+    row("  the frame round each in a message", f"{costs.frame:.1f}")
     if HUGE in costs.by_name:
         row(f"tokens of {HUGE}", str(costs.by_name[HUGE]), f"floor {costs.floors[HUGE]}")
     whole_ms, bare_ms, nodes = parse_and_render_ms()

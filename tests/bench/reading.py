@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from droidpilot.screens.parse import parse_hierarchy
 from droidpilot.screens.refs import RefBook
-from droidpilot.screens.render import render
+from droidpilot.screens.render import framed, render
 from droidpilot.screens.screen import display_of, make_screen
 from tests.bench.token_count import tokens
 from tests.screens.dump_writer import El, write
@@ -32,6 +32,7 @@ class Costs:
 
     by_name: dict[str, int]
     floors: dict[str, int]  # the least that each could cost: its strings, and two for each usable rectangle
+    frame: float  # what the frame round a whole screen in a model's message costs on average
 
     @property
     def ordinary(self) -> list[str]:
@@ -48,15 +49,17 @@ class Costs:
 
 def costs_of(folder: Path) -> Costs:
     """Count every well-formed dump of a folder."""
-    by_name, floors = {}, {}
+    by_name, floors, frames = {}, {}, 0
     for path in sorted(folder.glob("*.xml")):
         data = path.read_bytes()
         tops = elements(data)
         if not tops:
             continue
-        by_name[path.name] = tokens(render(screen_of(data)))
+        screen = screen_of(data)
+        by_name[path.name] = tokens(render(screen))
+        frames += tokens(framed(screen).text) - by_name[path.name]
         floors[path.name] = tokens("\n".join(told_strings(tops))) + 2 * len(usable(tops))
-    return Costs(by_name, floors)
+    return Costs(by_name, floors, frames / len(by_name))
 
 
 def parse_and_render_ms() -> tuple[float, float, int]:
@@ -72,7 +75,7 @@ def parse_and_render_ms() -> tuple[float, float, int]:
         hierarchy = parse_hierarchy(data)
         display = display_of(hierarchy)
         refs = RefBook().assign(hierarchy, display)
-        render(
+        framed(
             make_screen(
                 number=1,
                 hierarchy=hierarchy,

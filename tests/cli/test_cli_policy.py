@@ -178,3 +178,18 @@ def test_odd_labels_are_taken_as_they_are(shell: Shell) -> None:
         done = shell.quick("policy", "explain", "tap", "--package", "a.b", "--text", text)
         assert done.returncode == 0, text
     assert explained(shell, "tap", "--package", "a.b", "--text", "S\u200bend")["signals"]
+
+
+@pytest.mark.parametrize(
+    "words, code",
+    [
+        ("tap --package com.shop --text Home", 0),
+        ("--policy read-only tap --package com.shop --text Home", 5),
+        ("tap --package com.shop --text Pay", 5),
+        ("--policy read-only", 0),
+        ("read-only --policy ci", 2),
+        ("--text Pay", 2),
+    ],
+)
+def test_check_takes_a_call_too_and_exits_by_what_would_come_of_it(shell: Shell, words: str, code: int) -> None:
+    assert shell.quick("policy", "check", *words.split()).returncode == code

@@ -85,7 +85,7 @@ def _draw(path: Path, flags: dict[str, str | None], *, as_json: bool) -> Exit:
 def _show_dump(name: str, *, as_json: bool) -> Exit:
     """Show a saved dump. Of one with missing parts what could be read is told too, but never as if it were all."""
     from droidpilot.cli.dump_file import missing_parts, read_dump, screen_of
-    from droidpilot.screens.render import framed, screen_json
+    from droidpilot.screens.render import render, screen_json
 
     try:
         data = read_dump(name)
@@ -98,9 +98,9 @@ def _show_dump(name: str, *, as_json: bool) -> Exit:
     if as_json:
         output.result_json((_error_json(broken) if broken else {}) | screen_json(screen))
     elif broken:
-        output.note(framed(screen).text)
+        output.note(render(screen))
     else:
-        output.result(framed(screen).text)
+        output.result(render(screen))
     if broken:
         raise broken
     return Exit.DONE

@@ -11,7 +11,7 @@ from droidpilot.core.errors import Exit, UsageError
 
 if TYPE_CHECKING:
     from droidpilot.cli.starting import Sources
-    from droidpilot.pipeline.imagined import Foretold
+    from droidpilot.pipeline.imagined import Ending, Foretold, Thing
     from droidpilot.policy.policies import Policy
 
 app = typer.Typer(
@@ -20,6 +20,25 @@ app = typer.Typer(
 
 #: Characters of an imagined label or id that are taken.
 _MAX_GIVEN = 5_000
+
+
+_CallArguments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[KEY=VALUE]...", help="Arguments of the tool where they matter: key=enter, text=hello."),
+]
+_Package = Annotated[
+    str, typer.Option("--package", metavar="NAME", help="The app; left out, it is one that cannot be told.")
+]
+_Text = Annotated[
+    str,
+    typer.Option(
+        "--text",
+        metavar="LABEL",
+        help="What the thing under the finger says; the key for press, NAMESPACE/KEY for read_setting.",
+    ),
+]
+_Id = Annotated[str, typer.Option("--id", metavar="ID", help="Its resource id.")]
+_Password = Annotated[bool, typer.Option("--password", help="It is a password field.")]
 
 
 @app.command("list", short_help="List the policies that --policy takes by name.")
@@ -61,14 +80,22 @@ def list_policies(json: options.Json = False) -> Exit:
     return Exit.DONE
 
 
-@app.command(short_help="Read rules and say which lines can never decide.")
+@app.command(short_help="Read rules and say which lines can never decide; or whether a call may go ahead.")
 def check(
-    policy: Annotated[
+    what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME|PATH]", help="A policy's name, or a path with a slash; the one in force if left out."
+            metavar="[NAME|PATH|TOOL]",
+            help="A policy's name, or a path with a slash; the one in force if left out. Or a tool, to check a call.",
         ),
     ] = None,
+    arguments: _CallArguments = None,
+    package: _Package = "",
+    text: _Text = "",
+    resource_id: _Id = "",
+    password: _Password = False,
+    policy: options.Policy = None,
+    ask: options.Ask = None,
     json: options.Json = False,
 ) -> Exit:
     """Read a policy completely; the first line that is not understood is exit 2 with its number.
@@ -76,8 +103,23 @@ def check(
     It warns of lines that can never decide because one line before them always does, and of lines that refuse a tool
     altogether because there is nothing for `matching` to see. Warnings alone exit 0.
 
-    Example: droidpilot policy check ./my.rules
+    With a tool it checks one imagined call, as explain does: exit 0 if it goes ahead with nobody at a terminal, else 5.
+
+    Examples: droidpilot policy check ./my.rules; droidpilot policy check tap --package com.shop --text "Pay now"
     """
+    from droidpilot.tools.shelf import all_tools
+
+    if what in all_tools().names or arguments or package or text or resource_id or password:
+        if what is None:
+            raise UsageError("a call to check needs a tool", hint='droidpilot policy check tap --text "Pay now"')
+        thing = _thing(package, text, resource_id, password)
+        return Exit.DONE if _explained(what, arguments, thing, policy, ask, json) == "goes_ahead" else Exit.REFUSED
+    if what is not None and policy is not None:
+        raise UsageError("two policies are named", hint=f"give {what} or --policy {policy}")
+    return _check_rules(what if what is not None else policy, json)
+
+
+def _check_rules(policy: str | None, json: bool) -> Exit:
     from droidpilot.cli.starting import sources
     from droidpilot.core.clock import SystemClock
     from droidpilot.pipeline.imagined import unmatchable_tools
@@ -119,25 +161,11 @@ def check(
 @app.command(short_help="Say what the rules would do with a call, and why.")
 def explain(
     tool: Annotated[str, typer.Argument(metavar="TOOL", help="tap, type_text, press, open_app, ui_tree, ...")],
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[KEY=VALUE]...", help="Arguments of the tool where they matter: key=enter, text=hello."
-        ),
-    ] = None,
-    package: Annotated[
-        str, typer.Option("--package", metavar="NAME", help="The app; left out, it is one that cannot be told.")
-    ] = "",
-    text: Annotated[
-        str,
-        typer.Option(
-            "--text",
-            metavar="LABEL",
-            help="What the thing under the finger says; the key for press, NAMESPACE/KEY for read_setting.",
-        ),
-    ] = "",
-    resource_id: Annotated[str, typer.Option("--id", metavar="ID", help="Its resource id.")] = "",
-    password: Annotated[bool, typer.Option("--password", help="It is a password field.")] = False,
+    arguments: _CallArguments = None,
+    package: _Package = "",
+    text: _Text = "",
+    resource_id: _Id = "",
+    password: _Password = False,
     policy: options.Policy = None,
     ask: options.Ask = None,
     json: options.Json = False,
@@ -148,22 +176,36 @@ def explain(
 
     Example: droidpilot policy explain tap --package com.shop --text "Pay now"
     """
-    from droidpilot.cli.call import parsed
-    from droidpilot.cli.starting import sources
-    from droidpilot.core.clock import SystemClock
-    from droidpilot.pipeline.approval import AskMode
-    from droidpilot.pipeline.imagined import Thing, foretell
-    from droidpilot.tools.shelf import all_tools
+    _explained(tool, arguments, _thing(package, text, resource_id, password), policy, ask, json)
+    return Exit.DONE
+
+
+def _thing(package: str, text: str, resource_id: str, password: bool) -> Thing:
+    from droidpilot.pipeline.imagined import Thing
 
     for name, value in (("--package", package), ("--text", text), ("--id", resource_id)):
         if len(value) > _MAX_GIVEN:
             raise UsageError(f"{name} is longer than {_MAX_GIVEN} characters", hint="give a part of it")
+    return Thing(package=package, text=text, resource_id=resource_id, is_password=password)
+
+
+def _explained(
+    tool: str, arguments: list[str] | None, thing: Thing, policy: str | None, ask: str | None, json: bool
+) -> Ending:
+    """Print what the gates would say of an imagined call, and return what would come of it with nobody there."""
+    from droidpilot.cli.call import parsed
+    from droidpilot.cli.starting import sources
+    from droidpilot.core.clock import SystemClock
+    from droidpilot.pipeline.approval import AskMode
+    from droidpilot.pipeline.imagined import foretell
+    from droidpilot.tools.shelf import all_tools
+
     found = sources({"policy": policy, "ask": ask})
     loaded = _loaded(found, found.settings.policy)
     told = foretell(
         tool,
         parsed(arguments or []),
-        Thing(package=package, text=text, resource_id=resource_id, is_password=password),
+        thing,
         registry=all_tools(),
         rules=loaded.rules,
         mode=AskMode(found.settings.ask),
@@ -174,7 +216,7 @@ def explain(
     else:
         for line in _lines(told, loaded, found.settings.ask):
             output.result(line)
-    return Exit.DONE
+    return told.alone
 
 
 def _loaded(found: Sources, name: str) -> Policy:
