@@ -115,6 +115,14 @@ def test_explain_tells_signals_and_the_mode_where_no_line_matches(shell: Shell) 
     assert explained(shell, *harmless, DROIDPILOT_ASK="every")["at_terminal"] == "asks"
 
 
+def test_explain_says_why_it_asks_where_neither_a_line_nor_a_signal_does(shell: Shell) -> None:
+    told = explained(shell, "tap")
+    assert (told["at_terminal"], told["signals"], told["rules"]["rule"]) == ("asks", [], None)
+    assert told["why"] == ["nothing can be read under it, and what cannot be read needs a yes in this app"]
+    assert "why:           nothing can be read" in shell.quick("policy", "explain", "tap").stdout
+    assert explained(shell, "tap", "--package", "com.shop", "--text", "Pay now")["why"] == []
+
+
 def test_two_signals_are_a_strong_confirm_with_its_challenge(shell: Shell) -> None:
     words = ("tap", "--package", "com.chase.bank", "--text", "Pay 40")
     told = explained(shell, *words, "--ask", "never")

@@ -154,6 +154,12 @@ def test_text_that_arrived_before_the_stream_died_is_kept() -> None:
     assert len(asked.requests) == 1
 
 
+def test_a_stream_that_always_breaks_off_is_not_called_a_host_that_cannot_be_reached() -> None:
+    asked = Asked([Step(calls=TAP.calls, fault="cut_stream")] * 4)
+    assert isinstance(asked.error, ModelUnreachable)
+    assert "broke off its reply" in asked.error.message
+
+
 def test_report_b42_an_error_object_in_the_stream_is_tried_again() -> None:
     asked = Asked([Step(say="Well", fault="error_in_stream"), TAP])
     assert asked.answer.attempts == 2

@@ -163,6 +163,22 @@ def test_health_names_keyboard_opaque_surface_cut_and_foreign_windows() -> None:
     assert screen_of(own("no_nodes.xml")).health.notes == ("no nodes",)
 
 
+def test_a_screen_on_which_nothing_speaks_or_takes_a_press_is_opaque() -> None:
+    preview = El("android.view.TextureView", bounds=(0, 900, 1080, 1500))
+    frame = El("android.widget.FrameLayout", children=[preview])
+    assert screen_of(write(frame)).health.is_opaque
+    frame.children.append(El("android.widget.TextView", text="Ready", bounds=(0, 0, 1080, 100)))
+    assert not screen_of(write(frame)).health.is_opaque
+
+
+def test_nodes_whose_bounds_cannot_be_read_are_counted_and_not_passed_over_in_silence() -> None:
+    odd = [El(text="Pay", flags="clickable", more={"bounds": bounds}) for bounds in ("[a,b][c,d]", "", "[0,0]")]
+    empty = El(text="away", bounds=(0, 0, 0, 0))
+    screen = screen_of(write(El("android.widget.FrameLayout", children=[*odd, empty])))
+    assert "3 nodes without readable bounds" in screen.health.notes
+    assert screen_of(write(El(text="fine", children=[empty]))).health.notes == ()
+
+
 def test_an_activity_is_told_only_of_the_app_in_front() -> None:
     hierarchy = parse_hierarchy(own("keyboard_windows.xml"))
 

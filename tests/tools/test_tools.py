@@ -11,6 +11,7 @@ from tests.fakes.road import NAME, Road, chat, make_road
 
 from droidpilot.core.calls import Status
 from droidpilot.core.errors import BadArguments, TargetError
+from droidpilot.core.events import ToolCalled
 from droidpilot.device.driver import App
 from droidpilot.pipeline.approval import AskMode
 from droidpilot.tools.apps import find_app
@@ -62,6 +63,24 @@ def test_a_scroll_over_a_risky_row_is_not_a_press_of_it() -> None:
     risky = make_road(driver, ask=AskMode.RISKY)
     assert risky.submit("scroll", direction="down").status is Status.OK
     assert risky.submit("tap", x=500, y=1150).status is Status.REFUSED
+
+
+def sentence_of(road: Road, x: int, y: int) -> str:
+    road.submit("tap", x=x, y=y)
+    (called,) = (line for line in road.lines if isinstance(line, ToolCalled))
+    return called.sentence
+
+
+@pytest.mark.parametrize("x, y", [(1040, 690), (100, 750)])
+def test_a_press_on_the_bare_part_of_a_row_is_called_by_what_the_row_says(x: int, y: int) -> None:
+    assert sentence_of(list_road(), x, y) == f'Tap ({x}, {y}), on "Row {(y - 300) // 200}" in com.list'
+
+
+def test_a_press_on_a_page_is_not_called_by_all_that_stands_on_it() -> None:
+    words = node(text="Balance 40", bounds=(0, 0, 500, 100), package="com.list")
+    page = node(words, cls="android.widget.FrameLayout", clickable=True, bounds=(0, 0, 1080, 2400), package="com.list")
+    road = make_road(FakeDriver({"s": State([dump(page)], "com.list")}, "s"), ask=AskMode.NEVER)
+    assert "an unnamed FrameLayout" in sentence_of(road, 900, 2000)
 
 
 def test_a_swipe_over_a_label_is_judged_along_its_whole_path() -> None:

@@ -42,15 +42,16 @@ class TerminalApprover:
         self._stop = stop
 
     def ask(self, request: ApprovalRequest) -> ApprovalReply:
-        """Show the question and wait for its answer; Ctrl-C is a stop, the end of input is a no."""
+        """Show the question and wait for its answer; Ctrl-C is a stop, at the end of input nobody is there."""
         with self._stop.interruptible():
             deadline = Deadline.after(self._clock, request.expires_s)
             _show(request)
+            answer: Literal["yes", "no", "expired", "nobody"]
             try:
                 answer = self._answer(request, deadline)
             except EOFError:
-                answer = "no"
-            output.note("" if answer in ("yes", "no") else "  no answer in time, which means no", style="dim")
+                answer = "nobody"
+            output.note(_WITHOUT_ANSWER.get(answer, ""), style="dim")
         return ApprovalReply(request.prompt_id, answer)
 
     def _answer(self, request: ApprovalRequest, deadline: Deadline) -> Literal["yes", "no", "expired"]:
@@ -86,6 +87,12 @@ class TerminalApprover:
             if reminder and not deadline.is_over():
                 output.note(f"\n  {reminder:.0f} seconds left, then it is a no", style="dim")
         return None
+
+
+_WITHOUT_ANSWER = {
+    "expired": "  no answer in time, which means no",
+    "nobody": "  the input ended without an answer, which means no",
+}
 
 
 def _meaning(line: str, request: ApprovalRequest) -> Literal["yes", "no", "unclear"]:

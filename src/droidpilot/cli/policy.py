@@ -255,12 +255,19 @@ def _lines(told: Foretold, loaded: Policy, ask: str) -> list[str]:
         f"call:          {told.sentence}{where}",
         f"rules:         {said}",
         *(f"signal:        {signal.detail} ({signal.name})" for signal in told.signals),
+        *(f"why:           {why}" for why in _other_reasons(told)),
         f"at a terminal: {_TOLD[told.at_terminal].format(challenge=challenge)}",
         f"without one:   {_TOLD[told.alone]}",
     ]
     if told.at_terminal == "refused" and told.reason:
         lines.append(f"reason:        {told.reason}")
     return lines
+
+
+def _other_reasons(told: Foretold) -> list[str]:
+    """Return why it is asked beside a signal."""
+    asked = told.question.signals if told.question is not None else ()
+    return [why for why in asked if why not in {signal.detail for signal in told.signals}]
 
 
 def _as_json(told: Foretold, tool: str, loaded: Policy, ask: str) -> dict[str, Any]:
@@ -276,5 +283,6 @@ def _as_json(told: Foretold, tool: str, loaded: Policy, ask: str) -> dict[str, A
         "at_terminal": told.at_terminal,
         "without_terminal": told.alone,
         "challenge": question.challenge if question is not None else "",
+        "why": _other_reasons(told),
         "reason": told.reason,
     }

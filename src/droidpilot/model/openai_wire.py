@@ -286,7 +286,9 @@ def failure_of(error: Exception, settings: ModelSettings, *, clock: Clock) -> Fa
         )
     if isinstance(error, openai.APIConnectionError | httpx2.TransportError | OSError | EOFError):
         words = str(error.__cause__ or error) or type(error.__cause__ or error).__name__
-        return connection_failure(f"{settings.endpoint.host} cannot be reached", words, settings)
+        is_broken = isinstance(error.__cause__ or error, httpx2.RemoteProtocolError | httpx2.ReadError)
+        what = "broke off its reply" if is_broken else "cannot be reached"
+        return connection_failure(f"{settings.endpoint.host} {what}", words, settings)
     if isinstance(error, openai.ContentFilterFinishReasonError):
         rejected = ModelRejected(
             "the content filter ended the reply", code="content_filter", hint="word it differently"

@@ -24,6 +24,9 @@ from droidpilot.policy.rules import RuleSet
 CONFIRM_EXPIRES_S = 180.0
 STRONG_EXPIRES_S = 30.0
 
+#: Why a press on nothing that can be read is asked about, in apps where the rules want that.
+UNSEEN = "nothing can be read under it, and what cannot be read needs a yes in this app"
+
 
 class AskMode(StrEnum):
     """When risk alone is reason to ask. Rules that say ask, and strong confirms, ask in every mode."""
@@ -133,39 +136,44 @@ class ApprovalGate:
                 "unresolved",
                 f"the same call ({before}) may already have happened; look for its effect instead",
             )
-        level, rule = self._level(case, is_write=is_write)
+        level, rule, why = self._level(case, is_write=is_write)
         if level is None:
             return Verdict(self.name, Answer.ALLOW)
         keys = refused_keys(case)
         if not keys.isdisjoint(self._refused_once):
             return self._no(Answer.HALT, "refused_twice", "a person said no to this before")
-        return self._ask(case, level, rule, keys)
+        return self._ask(case, level, rule, why, keys)
 
-    def _level(self, case: Case, *, is_write: bool) -> tuple[Literal["confirm", "strong"] | None, str | None]:
-        """Say how to ask, and which line wants it. Rules come first, then risk by mode; strong is never silenced."""
+    def _level(self, case: Case, *, is_write: bool) -> tuple[Literal["confirm", "strong"] | None, str | None, str]:
+        """Say how to ask, which line wants it, and why where neither a line nor a signal says it.
+
+        Rules come first, then risk by mode; strong is never silenced.
+        """
         assert case.aim is not None
         ruled = next((verdict for verdict in case.verdicts if verdict.gate == "rules"), None)
         asks = ruled is not None and ruled.answer is Answer.ASK
         rule = ruled.rule if asks and ruled is not None else None
         allows = ruled is not None and ruled.answer is Answer.ALLOW and ruled.rule is not None
         if is_write and len(case.signals) >= 2:
-            return "strong", rule
+            return "strong", rule, ""
         if asks:
-            return "confirm", rule
+            return "confirm", rule, ""
         if not is_write:
-            return None, None
+            return None, None, ""
         if is_always_asked(case.signals):
-            return "confirm", None
+            return "confirm", None, ""
         if allows or self._mode is AskMode.NEVER:
-            return None, None
+            return None, None, ""
         has_words = bool(case.labels or case.aim.words)
         is_unseen = case.aim.is_blind or (bool(case.aim.points) and not has_words)
         is_blind = is_unseen and self._is_guarded(case.aim.package)
         if self._mode is AskMode.EVERY or case.signals or is_blind:
-            return "confirm", None
-        return None, None
+            return "confirm", None, UNSEEN if is_blind and not case.signals else ""
+        return None, None, ""
 
-    def _ask(self, case: Case, level: Literal["confirm", "strong"], rule: str | None, keys: frozenset[str]) -> Verdict:
+    def _ask(
+        self, case: Case, level: Literal["confirm", "strong"], rule: str | None, why: str, keys: frozenset[str]
+    ) -> Verdict:
         self._prompts += 1
         request = ApprovalRequest(
             prompt_id=f"{case.call.id}-p{self._prompts}",
@@ -173,7 +181,7 @@ class ApprovalGate:
             sentence=case.sentence,
             package=case.aim.package if case.aim is not None else None,
             level=level,
-            signals=tuple(signal.detail for signal in case.signals),
+            signals=(*(signal.detail for signal in case.signals), *([why] if why else [])),
             rule=rule,
             challenge=_challenge(case) if level == "strong" else "",
             expires_s=STRONG_EXPIRES_S if level == "strong" else CONFIRM_EXPIRES_S,

@@ -65,7 +65,9 @@ class Budget:
             return spent
         if case.effect is Effect.WRITE:
             if self.limits.actions is not None and self.actions >= self.limits.actions:
-                return _halt("actions", f"all {plural(self.limits.actions, 'action')} are used (--max-actions)")
+                return _halt(
+                    "actions", f"the limit of {plural(self.limits.actions, 'action')} is reached (--max-actions)"
+                )
             self.actions += 1
             self._reserved.add(case.call.id)
         return _ALLOW
@@ -79,7 +81,7 @@ class Budget:
     def start_turn(self) -> Verdict:
         """Ask for one more model request, and count it where it is allowed."""
         if self.limits.turns is not None and self.turns >= self.limits.turns:
-            return _halt("turns", f"all {plural(self.limits.turns, 'turn')} are used (--max-turns)")
+            return _halt("turns", f"the limit of {plural(self.limits.turns, 'turn')} is reached (--max-turns)")
         spent = self._spent()
         if spent is not None:
             return spent

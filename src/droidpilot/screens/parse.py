@@ -13,7 +13,7 @@ from functools import lru_cache
 from xml.parsers import expat
 
 from droidpilot.core.errors import ScreenUnreadable
-from droidpilot.core.text import one_line, shorten
+from droidpilot.core.text import one_line, plural, shorten
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -85,6 +85,9 @@ class _Builder:
             depth = nodes[parent].depth + 1 if parent >= 0 else 0
             # an element that was never closed reaches to the end of what could be read
             nodes.append(_node(attributes, index, parent, self._ends[index] or total, depth, window))
+        lost = sum(node.bounds is _NO_BOUNDS for node in nodes)
+        if lost:
+            repairs = (*repairs, f"{plural(lost, 'node')} without readable bounds")
         return Hierarchy(tuple(nodes), rotation=self.rotation, repairs=repairs, is_complete=is_complete)
 
 

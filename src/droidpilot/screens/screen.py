@@ -285,7 +285,10 @@ def health_of(hierarchy: Hierarchy, package: str | None, display: Bounds, *, is_
 
 
 def _is_opaque(hierarchy: Hierarchy, display: Bounds) -> bool:
-    """Tell whether a leaf that paints by itself covers at least half of the display, with nothing said inside it."""
+    """Tell whether a leaf that paints by itself covers at least half of the display, with nothing said inside it.
+
+    So is a screen where nothing says anything nor takes a press: a camera's smaller preview, a game in a plain frame.
+    """
     half = display.width * display.height / 2
     if not half:
         return False
@@ -298,7 +301,9 @@ def _is_opaque(hierarchy: Hierarchy, display: Bounds) -> bool:
         # a plain View of that size is a backdrop where other nodes of its window say something
         if not node.cls.endswith(".View") or not _says_anything(hierarchy, node, display):
             return True
-    return False
+    return bool(hierarchy.nodes) and not any(
+        (node.text or node.desc or node.is_usable) and is_visible(node, display) for node in hierarchy.nodes
+    )
 
 
 def _says_anything(hierarchy: Hierarchy, leaf: Node, display: Bounds) -> bool:

@@ -33,7 +33,5 @@ def told(taken: Taken) -> str:
     screen = f"{display.width} x {display.height}"
     if not frame.is_fitting:
         return f"{size}. It has not the shape of the screen ({screen}): take no places from it, use refs."
-    return (
-        f"{size}, of a screen of {screen}. Refs are surer than places; where there is no ref, give x and y as px of "
-        f"this picture together with picture={frame.number}."
-    )
+    where = f"For a place in it that has no ref: x and y in its px, and picture={frame.number}."
+    return f"{size}, of a screen of {screen}. {where}"

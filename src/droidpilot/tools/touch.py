@@ -11,7 +11,7 @@ from droidpilot.core.errors import TargetError
 from droidpilot.core.text import shorten
 from droidpilot.screens.hierarchy import Bounds, Node
 from droidpilot.screens.hits import covered_by, tap_point, target_nodes
-from droidpilot.screens.labels import label_of
+from droidpilot.screens.labels import clean, label_of, raw_label
 from droidpilot.screens.screen import Screen, is_page, visible_bounds
 from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
 
@@ -62,11 +62,27 @@ class PointArguments(Arguments):
 def name_of(screen: Screen, node: Node) -> str:
     """Say which node, in a few words that a person would use: its label in quotes, else its id, else its kind."""
     label = label_of(screen.hierarchy, node).cleaned
-    if label:
-        return in_quotes(label)
+    return in_quotes(label) if label else _kind_of(node)
+
+
+def _kind_of(node: Node) -> str:
     kind = node.cls.rpartition(".")[2] or "element"
     identity = node.resource_id.rpartition("/")[2]
     return f"the unnamed {kind} {identity}".strip() if identity else f"an unnamed {kind}"
+
+
+def _name_at(screen: Screen, nodes: tuple[Node, ...]) -> str:
+    """Say what lies under a place: the topmost node, or where that has no label the thing that takes the press.
+
+    The bare edge of a row is that row; a whole page that takes presses is not called by all that stands on it.
+    """
+    if not nodes:
+        return "unlabelled ground"
+    top = nodes[0]
+    taker = next((node for node in nodes if node.is_usable), top)
+    if is_page(taker, screen.display):
+        return in_quotes(clean(raw_label(top))) if clean(raw_label(top)) else _kind_of(top)
+    return name_of(screen, top if label_of(screen.hierarchy, top).cleaned else taker)
 
 
 def in_quotes(label: str) -> str:
@@ -151,7 +167,7 @@ class _Press(_Gesture):
         nodes = target_nodes(screen.hierarchy, x, y, screen.display)
         refuse_disabled(screen, nodes)
         if not what:
-            what = f"({x}, {y}), " + (f"on {name_of(screen, nodes[0])}" if nodes else "on unlabelled ground")
+            what = f"({x}, {y}), on {_name_at(screen, nodes)}"
         return Aim(
             sentence=f"{self.verb} {what}",
             package=package_at(screen, nodes),
