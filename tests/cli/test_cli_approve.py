@@ -103,8 +103,9 @@ def test_inv_11_no_answer_in_time_is_no_yes(capsys: pytest.CaptureFixture[str]) 
     assert "10 seconds left" in errors
 
 
-def test_at_the_end_of_input_nobody_is_there_and_no_answer_is_put_in_a_mouth() -> None:
-    assert answer((1.0, None)) == "nobody"
+def test_the_end_of_input_is_a_no_and_is_called_what_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer((1.0, None)) == "no"
+    assert "the input ended without an answer, which means no" in capsys.readouterr().err
 
 
 def test_a_strong_confirm_wants_its_challenge_retyped() -> None:

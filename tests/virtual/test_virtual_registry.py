@@ -16,7 +16,7 @@ import pytest
 
 from droidpilot.core.errors import DeviceLost, DeviceUnavailable, UsageError
 from droidpilot.virtual import registry
-from droidpilot.virtual.server import EMULATOR_PORTS, running_phone
+from droidpilot.virtual.server import EMULATOR_PORTS, PhoneServer, running_phone
 
 GONE = 2**22 - 3
 """No process has this id: it is above the kernel's default limit of ids on small machines, and asked for below."""
@@ -146,3 +146,15 @@ def test_a_phone_that_was_killed_is_dead_in_the_registry(tmp_path: Path) -> None
         process.wait(10)
     (entry,) = registry.entries(tmp_path)
     assert not entry.is_alive
+
+
+def test_what_breaks_after_the_start_is_raised_to_who_uses_the_phone(monkeypatch: pytest.MonkeyPatch) -> None:
+    close = PhoneServer.close
+
+    async def broken(server: PhoneServer) -> None:
+        await close(server)
+        raise OSError("the port was taken away")
+
+    monkeypatch.setattr(PhoneServer, "close", broken)
+    with pytest.raises(OSError, match="taken away"), running_phone():
+        pass

@@ -42,16 +42,17 @@ class TerminalApprover:
         self._stop = stop
 
     def ask(self, request: ApprovalRequest) -> ApprovalReply:
-        """Show the question and wait for its answer; Ctrl-C is a stop, at the end of input nobody is there."""
+        """Show the question and wait for its answer; Ctrl-C is a stop, the end of input is a no, said as such."""
         with self._stop.interruptible():
             deadline = Deadline.after(self._clock, request.expires_s)
             _show(request)
-            answer: Literal["yes", "no", "expired", "nobody"]
             try:
                 answer = self._answer(request, deadline)
+                note = "  no answer in time, which means no" if answer == "expired" else ""
             except EOFError:
-                answer = "nobody"
-            output.note(_WITHOUT_ANSWER.get(answer, ""), style="dim")
+                # as a no that was typed: it is remembered, and ends the session at a strong question
+                answer, note = "no", "  the input ended without an answer, which means no"
+            output.note(note, style="dim")
         return ApprovalReply(request.prompt_id, answer)
 
     def _answer(self, request: ApprovalRequest, deadline: Deadline) -> Literal["yes", "no", "expired"]:
@@ -87,12 +88,6 @@ class TerminalApprover:
             if reminder and not deadline.is_over():
                 output.note(f"\n  {reminder:.0f} seconds left, then it is a no", style="dim")
         return None
-
-
-_WITHOUT_ANSWER = {
-    "expired": "  no answer in time, which means no",
-    "nobody": "  the input ended without an answer, which means no",
-}
 
 
 def _meaning(line: str, request: ApprovalRequest) -> Literal["yes", "no", "unclear"]:

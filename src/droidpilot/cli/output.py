@@ -160,7 +160,7 @@ def silence(stream: TextIO) -> None:
         number = stream.fileno()
     except OSError:  # it is no file at all
         return
-    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 (Path has no better way to open the null device)
+    with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), number)
 
 

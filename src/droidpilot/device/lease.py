@@ -67,7 +67,7 @@ class Lease:
             raise DeviceBusy(
                 f"{serial} is in use{_in_words(owner_path)}", hint="wait for it to end, or choose another phone"
             ) from error
-        except (OSError, NotImplementedError) as error:
+        except (OSError, NotImplementedError) as error:  # the second is how filelock says that there are no locks here
             raise UsageError(
                 f"leases cannot be kept in {folder}: {error}",
                 hint="set DROIDPILOT_HOME to a folder on a local disk that you may write",

@@ -156,7 +156,7 @@ def running_phone(
     def run() -> None:
         try:
             asyncio.run(main())
-        except BaseException as error:  # noqa: BLE001 # carried to the thread that waits
+        except BaseException as error:  # noqa: BLE001 # carried to the thread that waits, at the start and at the end
             ready.append(error)
             is_ready.set()
 
@@ -175,8 +175,12 @@ def running_phone(
         if home is not None:
             registry.remove(home, entry)
         loop, over = loops[0]
-        loop.call_soon_threadsafe(over.set)
+        with contextlib.suppress(RuntimeError):  # the loop is closed already: what ended it is raised below
+            loop.call_soon_threadsafe(over.set)
         thread.join(START_S)
+    failure = ready[-1]
+    if isinstance(failure, BaseException):
+        raise failure
 
 
 def serve(
