@@ -6,6 +6,7 @@ a socket, a shell or a wire format.
 
 from __future__ import annotations
 
+import heapq
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -13,9 +14,9 @@ from dataclasses import asdict, dataclass
 from random import Random
 
 from droidpilot.core.clock import Clock, SystemClock
-from droidpilot.virtual.apps.contacts import Contacts
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
+from droidpilot.virtual.apps.more import more_apps
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
@@ -33,6 +34,8 @@ from droidpilot.virtual.windows import SCREEN, Window
 TRANSITION_MS = 280
 """A change begins to show 0 to so many ms after the input that made it."""
 MAX_WAITING = 64
+MAX_TIMERS = 1_000
+"""So many things wait for their time; what is above never happens."""
 FOREVER = 1 << 62
 """A time that never comes, in ms."""
 SDK = 34
@@ -75,6 +78,8 @@ class Phone:
         self._acting_ms: int | None = None
         self._delays = self.random("delays")
         self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
+        self._timed = 0
+        self._timers: list[tuple[int, int, Callable[[], None]]] = []
         self._version = 0
         self._moving_until = 0
         self._changed_ms = 0
@@ -98,7 +103,7 @@ class Phone:
             Launcher(self),
             SettingsApp(self, tuple(self.packages.values())),
             Messages(self),
-            Contacts(self),
+            *more_apps(self),
         ]
         self.apps: dict[str, App] = {app.package: app for app in made}
         self.tasks: dict[str, list[Window]] = {HOME: [self.apps[HOME].first()]}
@@ -141,8 +146,23 @@ class Phone:
     def advance(self) -> None:
         """Do what became due since the last call."""
         with self.lock:
-            while self._waiting and self._waiting[0][0] <= self.now_ms():
-                self._act(*self._waiting.popleft())
+            now = self.now_ms()
+            while True:
+                delayed = self._waiting[0][0] if self._waiting else FOREVER
+                timed = self._timers[0][0] if self._timers else FOREVER
+                if min(delayed, timed) > now:
+                    return
+                if timed < delayed:
+                    due, _, act = heapq.heappop(self._timers)
+                    self._act(due, act)
+                else:
+                    self._act(*self._waiting.popleft())
+
+    def after(self, delay_ms: int, act: Callable[[], None]) -> None:
+        with self.lock:
+            if len(self._timers) < MAX_TIMERS:
+                self._timed += 1
+                heapq.heappush(self._timers, (self.now_ms() + delay_ms, self._timed, act))
 
     def _act(self, due: int, act: Callable[[], None]) -> None:
         self._acting_ms = due
@@ -173,7 +193,11 @@ class Phone:
         """Tell whether nothing moves and no change is on its way."""
         with self.lock:
             self.advance()
-            return not self._waiting and self.now_ms() >= max(self._moving_until, self._restless_until)
+            is_still = self.now_ms() >= max(self._moving_until, self._restless_until)
+            return not self._waiting and is_still and not self._is_restless()
+
+    def _is_restless(self) -> bool:
+        return any(window.is_restless() for window in self.windows())
 
     @property
     def still_since_ms(self) -> int:
@@ -375,7 +399,7 @@ class Phone:
                     roots.append(seen)
                 if window.kind != "overlay":
                     break
-            is_still = now >= max(self._moving_until, self._restless_until)
+            is_still = now >= max(self._moving_until, self._restless_until) and not self._is_restless()
             self._look = Look(self._version, is_still, roots)
             return self._look
 

@@ -37,6 +37,8 @@ class Window:
     """Where a window stands that fills neither the screen nor a dialog's place: from the screen to its rectangle."""
     is_secure: bool = False
     """Forbids pictures of itself (FLAG_SECURE): they come out black, while accessibility sees it all the same."""
+    is_restless: Callable[[], bool] = lambda: False
+    """Tells whether the window shows something else in every frame, as a stopwatch or an endless spinner does."""
     on_enter: Callable[[], None] | None = None
     """What the keyboard's action key does."""
     focus: TextField | None = None
