@@ -38,7 +38,7 @@ BOUGHT = (
     (SCOUT, "Scout"),
 )
 """Apps with an icon that the person installed: no part of the system."""
-OTHERS = 300
+OTHERS = 300 - len(BOUGHT)
 FIRST = ("Amber", "Blue", "Cedar", "Delta", "Echo", "Fjord", "Grove", "Helio", "Iris", "Jade", "Kite", "Lumen", "Mint",
          "Nova", "Onyx", "Pico", "Quill", "River", "Solar", "Terra")  # fmt: skip
 SECOND = ("Budget", "Camera", "Diary", "Fitness", "Games", "Maps", "Mail", "Music", "Notes", "Photos", "Radio",
