@@ -58,8 +58,8 @@ def _display(phone: Phone, _: list[str]) -> str:
     return (
         "DISPLAY MANAGER (dumpsys display)\n"
         f"  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, "
-        f"orientation={rotation}, logicalFrame=Rect(0, 0 - {screen.width}, {screen.height}), deviceWidth={screen.width}, "
-        f"deviceHeight={screen.height}}}]\n"
+        f"orientation={rotation}, logicalFrame=Rect(0, 0 - {screen.width}, {screen.height}), "
+        f"deviceWidth={screen.width}, deviceHeight={screen.height}}}]\n"
         f"  mCurrentOrientation={rotation}\n"
     )
 

@@ -1,7 +1,7 @@
 """What a scene is to the phone: a foreign screen that stands in for everything the phone would show itself.
 
 While `phone.scene` is set, every look, picture, touch and key goes to it; power keys, settings, files and the shell
-stay the phone's own. Called under the phone's lock. This file must never know how a scene is read or where it comes from.
+stay the phone's own. Called under the phone's lock. This file must never know how a scene is read.
 """
 
 from __future__ import annotations
