@@ -1,4 +1,4 @@
-"""Bubbles: shows windows of its own over every other app: a small round one, and a banner that takes the taps below it."""
+"""Bubbles: shows windows of its own over every other app: a small one, and a banner that takes taps."""
 
 from __future__ import annotations
 
