@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from droidpilot.virtual.apps.packages import SETTINGS
 from droidpilot.virtual.apps.parts import recycler
@@ -41,7 +42,7 @@ def search_window(host: Host, entries: Sequence[Entry]) -> Window:
             words = typed.lower().split()
             found[:] = [e for e in entries if words and all(word in f"{e.title} {e.place}".lower() for word in words)]
 
-    field.on_put = lambda: host.after(SEARCH_MS, lambda: look_up(field.text))
+    field.on_put = lambda: host.after(SEARCH_MS, partial(look_up, field.text))
 
     def result(number: int) -> View:
         entry = found[number]
