@@ -18,6 +18,7 @@ from droidpilot.virtual.apps.more import more_apps
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
+from droidpilot.virtual.faults import Faults
 from droidpilot.virtual.hierarchy import SeenNode, see, to_xml
 from droidpilot.virtual.host import App
 from droidpilot.virtual.inputs import InputLog
@@ -81,6 +82,7 @@ class Phone:
         self.seed = seed
         self.lock = threading.RLock()
         self.inputs = InputLog()
+        self.faults = Faults()
         self.time = Schedule(
             clock if clock is not None else SystemClock(),
             self.lock,
@@ -414,6 +416,7 @@ class Phone:
                 "hung": sorted(self.hung),
                 "factory_resets": self.resets,
                 "inputs": self.inputs.state(),
+                "faults": self.faults.state(),
             }
             for app in self.apps.values():
                 told |= app.state()
