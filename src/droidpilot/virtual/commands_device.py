@@ -10,7 +10,7 @@ from typing import Final
 from droidpilot.virtual import broken_dumps
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
-from droidpilot.virtual.phone import MODEL, RELEASE, SDK
+from droidpilot.virtual.phone import MODEL, RELEASES, SDK
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
 
@@ -21,12 +21,12 @@ DISPLAY_ID = "4619827259835644672"
 """What SurfaceFlinger calls the only display."""
 
 
-def properties(seed: int) -> dict[str, str]:
+def properties(seed: int, sdk: int = SDK) -> dict[str, str]:
     """Return the system properties that `getprop` knows."""
     return {
         "ro.serialno": f"VIRTUAL{seed:08d}"[-16:],
-        "ro.build.version.sdk": str(SDK),
-        "ro.build.version.release": RELEASE,
+        "ro.build.version.sdk": str(sdk),
+        "ro.build.version.release": RELEASES[sdk],
         "ro.product.brand": "droidpilot",
         "ro.product.manufacturer": "droidpilot",
         "ro.product.model": MODEL,
@@ -44,7 +44,7 @@ def properties(seed: int) -> dict[str, str]:
 
 
 def _getprop(job: Job) -> int:
-    known = properties(job.phone.seed)
+    known = properties(job.phone.seed, job.phone.sdk)
     if len(job.args) == 1:
         for name, value in sorted(known.items()):
             job.say(f"[{name}]: [{value}]")
