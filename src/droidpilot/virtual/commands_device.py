@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from droidpilot.virtual import broken_dumps
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
-from droidpilot.virtual.phone import MODEL, RELEASE, SDK
+from droidpilot.virtual.phone import MODEL, RELEASES, SDK
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
 
@@ -20,12 +21,12 @@ DISPLAY_ID = "4619827259835644672"
 """What SurfaceFlinger calls the only display."""
 
 
-def properties(seed: int) -> dict[str, str]:
+def properties(seed: int, sdk: int = SDK) -> dict[str, str]:
     """Return the system properties that `getprop` knows."""
     return {
         "ro.serialno": f"VIRTUAL{seed:08d}"[-16:],
-        "ro.build.version.sdk": str(SDK),
-        "ro.build.version.release": RELEASE,
+        "ro.build.version.sdk": str(sdk),
+        "ro.build.version.release": RELEASES[sdk],
         "ro.product.brand": "droidpilot",
         "ro.product.manufacturer": "droidpilot",
         "ro.product.model": MODEL,
@@ -43,7 +44,7 @@ def properties(seed: int) -> dict[str, str]:
 
 
 def _getprop(job: Job) -> int:
-    known = properties(job.phone.seed)
+    known = properties(job.phone.seed, job.phone.sdk)
     if len(job.args) == 1:
         for name, value in sorted(known.items()):
             job.say(f"[{name}]: [{value}]")
@@ -145,8 +146,12 @@ def _ime(job: Job) -> int:
 
 
 async def _input(job: Job) -> int:
-    async with job.context.turn:
-        return await _inject(job)
+    async with job.context.trouble.call("input") as met, job.context.turn:
+        if "inject-denied" in met:
+            return job.fail(
+                "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission", 255
+            )
+        return 0 if "tap-lost" in met else await _inject(job)
 
 
 async def _inject(job: Job) -> int:
@@ -180,12 +185,29 @@ async def _inject(job: Job) -> int:
     return 0
 
 
-def _uiautomator(job: Job) -> int:
+async def _uiautomator(job: Job) -> int:
     if job.args[1:2] != ["dump"]:
         return job.fail("uiautomator: this phone can only dump", 255)
     path = next((word for word in job.args[2:] if not word.startswith("-")), "/sdcard/window_dump.xml")
+    async with job.context.trouble.call("dump") as met:
+        return _dump_to(job, path, met.word("dump-error"))
+
+
+def _dump_to(job: Job, path: str, failure: str) -> int:
+    """Write the UI hierarchy to a file; `failure` is one of a broken phone's, or empty."""
+    printed = broken_dumps.printed_error(failure)
+    if printed is not None:
+        if printed[1] != 0:
+            return job.fail(*printed)
+        job.say(printed[0])
+        return 0
+    if failure == "stale-file":
+        job.say(f"UI hierchary dumped to: {path}")
+        return 0
     try:
         data = job.phone.dump_bytes(DEFAULT_DEPTH)
+        if failure:
+            data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
         job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))
     except StoreFull as full:
         return job.fail(f"ERROR: {full}")

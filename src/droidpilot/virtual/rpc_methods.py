@@ -9,9 +9,9 @@ import base64
 from typing import Final
 
 from droidpilot.virtual import rpc_gestures as gestures
+from droidpilot.virtual.faults import Kind
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
-from droidpilot.virtual.phone import SDK
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
 from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
 
@@ -31,7 +31,7 @@ def _device_info(caller: Caller, _: Params) -> object:
         "displaySizeDpY": screen.height * 160 // display.dpi,
         "productName": "virtual_phone",
         "screenOn": caller.phone.screen_on,
-        "sdkInt": SDK,
+        "sdkInt": caller.phone.sdk,
         "naturalOrientation": display.rotation % 2 == 0,
     }
 
@@ -203,9 +203,8 @@ METHODS: Final[dict[str, Method]] = {
     "launchApp": _launch,
 }
 
-INPUTS: Final[frozenset[Method]] = frozenset(
-    METHODS[name]
-    for name in (
+INPUTS: Final[frozenset[str]] = frozenset(
+    {
         *(
             "click",
             "longClick",
@@ -220,6 +219,13 @@ INPUTS: Final[frozenset[Method]] = frozenset(
         *("setText", "clearTextField", "clearInputText", "pasteClipboard"),
         *("scrollForward", "scrollBackward", "scrollToEnd", "scrollToBeginning", "scrollTo"),
         *("flingForward", "flingBackward", "flingToEnd", "flingToBeginning"),
-    )
+    }
 )
 """Methods that touch or type: they come one after another, as on a real phone."""
+KIND_OF: Final[dict[str, Kind]] = {
+    **dict.fromkeys(INPUTS, "input"),
+    "dumpWindowHierarchy": "dump",
+    "takeScreenshot": "picture",
+    "launchApp": "start",
+}
+"""What a method's call counts as, beside being an RPC."""

@@ -51,18 +51,20 @@ class Loader:
         return window
 
     def _loading(self, ends: bool) -> Window:
+        is_loading = [True]
+
         def done() -> None:
-            if window.is_restless:
-                window.is_restless = False
+            if is_loading[0]:
+                is_loading[0] = False
                 self._loaded += 1
 
         def cancel() -> None:
-            window.is_restless = False
+            is_loading[0] = False
             self._cancelled += 1
             self._host.close(window)
 
         def body() -> View:
-            if not window.is_restless:
+            if not is_loading[0]:
                 parts = [row("Report", "12 pages"), row("Status", "Loaded")]
                 return page(LOADER, "Report", scroller(window, parts), on_up=self._host.back)
             parts = [
@@ -73,7 +75,8 @@ class Loader:
             return page(LOADER, "Loading", scroller(window, parts), on_up=self._host.back)
 
         name = "ending" if ends else "endless"
-        window = Window(LOADER, f"{LOADER}.ReportActivity", "Report", f"loading/{name}", body, is_restless=True)
+        window = Window(LOADER, f"{LOADER}.ReportActivity", "Report", f"loading/{name}", body)
+        window.is_restless = lambda: is_loading[0]
         if ends:
             self._host.after(LOADING_MS, done)
         return window
