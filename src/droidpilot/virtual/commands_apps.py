@@ -13,14 +13,12 @@ from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD
 
-FIRST_PID = 2_000
-
 
 def process_id(phone: Phone, package: str) -> int | None:
     """Return the pid of a package that runs, else None."""
     if package not in phone.tasks or package not in phone.packages:
         return None
-    return FIRST_PID + phone.packages[package].uid - 10_000
+    return phone.pid_of(package)
 
 
 def component(phone: Phone, package: str) -> str:
@@ -43,6 +41,9 @@ def _am(job: Job) -> int:
         return _am_start(job)
     if verb == "force-stop" and len(job.args) > 2:
         job.phone.stop(job.args[-1])
+        return 0
+    if verb == "crash" and len(job.args) > 2:
+        job.phone.crash(job.args[-1], "android.app.RemoteServiceException: shell-induced crash")
         return 0
     if verb in ("kill", "kill-all", "stop-app"):
         return 0
@@ -103,6 +104,8 @@ def _am_broadcast(job: Job) -> int:
         job.context.touch.type_text(text, kind="keyboard_text")
     elif action == "ADB_KEYBOARD_CLEAR_TEXT":
         job.context.touch.clear_focused()
+    elif action == "ADB_KEYBOARD_HIDE":
+        phone.keyboard.hide()
     elif action in ("ADB_KEYBOARD_EDITOR_CODE", "ADB_KEYBOARD_SMART_ENTER"):
         job.context.touch.key(66)
     job.say('Broadcast completed: result=-1, data="success"')
@@ -133,13 +136,22 @@ def _pm(job: Job) -> int:
             job.say("Failed")
             return 1
         phone.stop(names[0])
+        phone.permissions.clear(names[0])
+        phone.notifications.clear(names[0])
         if names[0] in phone.apps:
             phone.apps[names[0]].clear()
         job.say("Success")
         return 0
     if verb in ("query-activities", "resolve-activity"):
         return _activities(job, verb, words)
-    if verb == "grant":
+    if verb in ("grant", "revoke") and len(names) == 2:
+        if names[0] not in phone.packages:
+            return job.fail(f"Exception occurred while executing '{verb}':\nUnknown package: {names[0][:200]}", 255)
+        with phone.lock:
+            phone.permissions.put(names[0], names[1], verb == "grant")
+            # An app that loses a permission while it runs is ended. Source: PermissionManagerService.
+            if verb == "revoke" and names[0] in phone.tasks:
+                phone.stop(names[0])
         return 0
     if verb in ("install", "uninstall"):
         job.say(
@@ -190,7 +202,20 @@ def _cmd(job: Job) -> int:
     if job.args[1:2] == ["activity"]:
         job.args = ["am", *job.args[2:]]
         return _am(job)
+    if job.args[1:2] == ["statusbar"]:
+        return _statusbar(job)
     return job.fail(f"cmd: Can't find service: {' '.join(job.args[1:2])[:100]}", 20)
+
+
+def _statusbar(job: Job) -> int:
+    phone, verb = job.phone, " ".join(job.args[2:3])
+    if verb not in ("expand-notifications", "expand-settings", "collapse"):
+        return job.fail(f"Unknown command: {verb[:100]}", 255)
+    if verb == "collapse":
+        phone.later(phone.shade.close)
+    elif not phone.keyguard.is_showing:
+        phone.later(lambda: phone.shade.open(is_quick=verb == "expand-settings"))
+    return 0
 
 
 def _ps(job: Job) -> int:

@@ -158,12 +158,13 @@ class Shop:
 
         def pay() -> None:
             if not self._is_paying and self._cart and name.text.strip() and address.text.strip():
-                self._is_paying = True
-                self._host.after(PAYING_MS, paid)
+                self._is_paying = window.is_restless = True
+                self._host.after(PAYING_MS, partial(paid, self._cart))
 
-        def paid() -> None:
-            self._is_paying = False
-            if not self._cart:
+        def paid(bought: dict[Product, int]) -> None:
+            self._is_paying = window.is_restless = False
+            # Data that were cleared meanwhile have another cart.
+            if not bought or bought is not self._cart:
                 return
             order: dict[str, object] = {
                 "number": len(self._orders) + 1,
@@ -202,7 +203,6 @@ class Shop:
             return page(SHOP, "Checkout", scroller(window, parts), on_up=self._host.back)
 
         window = Window(SHOP, f"{SHOP}.CheckoutActivity", "Checkout", "checkout", body)
-        window.is_restless = lambda: self._is_paying
         return window
 
     def _thanks(self, order: dict[str, object], cart: Window) -> Window:
