@@ -74,6 +74,11 @@ class Keyguard:
         self.is_showing = self.kind != "none"
         self._leave_bouncer()
 
+    def started(self) -> None:
+        """Stand before everything, as after a start of the phone, whatever was chosen."""
+        self.lock()
+        self.is_showing = True
+
     def open(self) -> None:
         """Go away, as after the right PIN."""
         self.is_showing = False

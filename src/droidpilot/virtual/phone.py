@@ -38,7 +38,7 @@ from droidpilot.virtual.schedule import Schedule
 from droidpilot.virtual.shade import Shade
 from droidpilot.virtual.sight import Look, Sight
 from droidpilot.virtual.stack import Stack
-from droidpilot.virtual.store import Files, Settings
+from droidpilot.virtual.store import LATIN_IME, Files, Settings
 from droidpilot.virtual.tasks import HOME, Tasks
 from droidpilot.virtual.truth import truth
 from droidpilot.virtual.views import TextField
@@ -95,7 +95,7 @@ class Phone:
 
     def _start_over(self) -> None:
         self.settings = Settings(on_change=self._settings_changed)
-        self.files = Files()
+        self.files = Files(is_full=lambda: self.faults.is_set("storage-full"))
         self.wifi = Wifi(self.settings, networks_in_reach(self.random("wifi")))
         self.packages: dict[str, Package] = {p.name: p for p in installed_packages(self.random("packages"))}
         made: list[App] = [
@@ -113,9 +113,9 @@ class Phone:
         self._put_up_windows()
         self.changed()
 
-    def _put_up_windows(self) -> None:
+    def _put_up_windows(self, keyguard: Keyguard | None = None) -> None:
         self.tasks = Tasks(self.apps, self.time, on_start=self._started)
-        self.keyguard = Keyguard(self.time, lambda: self.notifications.shown)
+        self.keyguard = keyguard or Keyguard(self.time, lambda: self.notifications.shown)
         self.keyboard = Keyboard(
             self.time, self.settings, lambda: self.display.rect, press=self.edit_key, type=self._type_on_keyboard
         )
@@ -315,6 +315,36 @@ class Phone:
 
     def toast(self, text: str) -> None:
         self.last_toast = text
+
+    def restart(self) -> None:
+        """Start anew, as after a reboot: no app runs, nothing is recent, the clipboard is empty, the screen locked."""
+        with self.lock:
+            self.time.forget()
+            self.notifications = Notifications()
+            self.clipboard, self.last_toast = "", None
+            self.screen_on = True
+            self._put_up_windows(self.keyguard)
+            self.keyguard.started()
+            self.changed()
+
+    def install(self, package: Package) -> None:
+        """Add a package, or put a new version in its place; it has no icon."""
+        with self.lock:
+            self.packages[package.name] = package
+            self.changed()
+
+    def uninstall(self, name: str) -> bool:
+        """Take a package off the phone with its windows and permissions; tell whether there was one."""
+        with self.lock:
+            if self.packages.pop(name, None) is None:
+                return False
+            self.stop(name)
+            self.apps.pop(name, None)
+            self.permissions.granted.pop(name, None)
+            if (self.settings.get("secure", "default_input_method") or "").startswith(f"{name}/"):
+                self.settings.put("secure", "default_input_method", LATIN_IME, source="android")
+            self.changed()
+            return True
 
     # text
 
