@@ -11,6 +11,8 @@ from collections.abc import Awaitable
 from typing import Final
 
 from droidpilot.virtual.commands_packages import component, pm
+from droidpilot.virtual.commands_services import CMD_SERVICES
+from droidpilot.virtual.host import Viewer
 from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD
@@ -73,7 +75,13 @@ def _am_start(job: Job) -> int:
     if name is None and _option(words, "-c") == "android.intent.category.HOME":
         name = component(job.phone, HOME)
     if name is None:
-        job.say(f"Starting: Intent {{ act={action[:200]} dat={(_option(words, '-d') or '')[:200]} }}")
+        url = _option(words, "-d") or ""
+        job.say(f"Starting: Intent {{ act={action[:200]} dat={url[:200]} }}")
+        if action == "android.intent.action.VIEW" and url.startswith(("http://", "https://")):
+            viewer = next((app for app in job.phone.apps.values() if isinstance(app, Viewer)), None)
+            if viewer is not None:
+                viewer.view(url)
+                return 0
         return job.fail("Error: Activity not started, unable to resolve Intent", 1)
     job.say(f"Starting: Intent {{ cmp={name[:200]} }}")
     package, _, activity = name.partition("/")
@@ -129,6 +137,9 @@ def _cmd(job: Job) -> int | Awaitable[int]:
     if job.args[1:2] == ["activity"]:
         job.args = ["am", *job.args[2:]]
         return _am(job)
+    service = CMD_SERVICES.get(" ".join(job.args[1:2]))
+    if service is not None:
+        return service(job)
     return job.fail(f"cmd: Can't find service: {' '.join(job.args[1:2])[:100]}", 20)
 
 
