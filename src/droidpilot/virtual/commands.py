@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from typing import Final
 
 from droidpilot.virtual.commands_apps import APP_COMMANDS
+from droidpilot.virtual.commands_content import content
 from droidpilot.virtual.commands_device import DEVICE_COMMANDS
 from droidpilot.virtual.dumpsys import dumpsys
 from droidpilot.virtual.patterns import BadPattern, Pattern
@@ -248,3 +249,4 @@ FILE_COMMANDS: Final[dict[str, Command]] = {
     "whoami": _whoami,
 }
 COMMANDS: Final[dict[str, Command]] = {**FILE_COMMANDS, **DEVICE_COMMANDS, **APP_COMMANDS, "dumpsys": dumpsys}
+COMMANDS["content"] = content

@@ -17,14 +17,12 @@ from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD
 
-FIRST_PID = 2_000
-
 
 def process_id(phone: Phone, package: str) -> int | None:
     """Return the pid of a package that runs, else None."""
     if package not in phone.tasks or package not in phone.packages:
         return None
-    return FIRST_PID + phone.packages[package].uid - 10_000
+    return phone.pid_of(package)
 
 
 async def _monkey(job: Job) -> int:
@@ -50,6 +48,9 @@ async def _am(job: Job) -> int:
         async with job.context.trouble.call("start"):
             job.phone.stop(job.args[-1])
             return 0
+    if verb == "crash" and len(job.args) > 2:
+        job.phone.crash(job.args[-1], "android.app.RemoteServiceException: shell-induced crash")
+        return 0
     if verb in ("kill", "kill-all"):
         return 0
     if verb == "broadcast":
@@ -115,6 +116,7 @@ async def _am_broadcast(job: Job) -> int:
 
 def _keyboard(job: Job, action: str, words: list[str]) -> int:
     """Do what a broadcast asks of the keyboard for adb."""
+    phone = job.phone
     if action == "ADB_KEYBOARD_INPUT_TEXT":
         try:
             text = base64.b64decode(_option(words, "text") or "", validate=True).decode("utf-8")
@@ -124,6 +126,8 @@ def _keyboard(job: Job, action: str, words: list[str]) -> int:
         job.context.touch.type_text(text, kind="keyboard_text")
     elif action == "ADB_KEYBOARD_CLEAR_TEXT":
         job.context.touch.clear_focused()
+    elif action == "ADB_KEYBOARD_HIDE":
+        phone.later(phone.keyboard.hide)
     elif action in ("ADB_KEYBOARD_EDITOR_CODE", "ADB_KEYBOARD_SMART_ENTER"):
         job.context.touch.key(66)
     job.say('Broadcast completed: result=-1, data="success"')

@@ -17,15 +17,14 @@ MAX_READ: Final = 4 * 1024 * 1024
 
 def statusbar(job: Job) -> int:
     """Run `cmd statusbar VERB`."""
-    shade = job.phone.shade
+    phone = job.phone
     verb = job.args[2] if len(job.args) > 2 else ""
-    if verb in ("expand-notifications", "expand-settings"):
-        shade.open(is_quick=verb == "expand-settings")
-    elif verb == "collapse":
-        shade.close()
-    else:
+    if verb not in ("expand-notifications", "expand-settings", "collapse"):
         return job.fail(f"Unknown command: {verb[:100]}", 255)
-    job.phone.changed()
+    if verb == "collapse":
+        phone.later(phone.shade.close)
+    elif not phone.keyguard.is_showing:
+        phone.later(lambda: phone.shade.open(is_quick=verb == "expand-settings"))
     return 0
 
 
