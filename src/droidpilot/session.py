@@ -214,7 +214,10 @@ class Session:
             record=self._record.append,
             waited=self._budget.waited,
         )
-        staleness = StalenessGate(observer, scene_of=lambda case: executor.scene_now(case))
+        is_lock_allowed = plan.settings.lock_screen
+        staleness = StalenessGate(
+            observer, scene_of=lambda case: executor.scene_now(case), is_lock_allowed=is_lock_allowed
+        )
         executor = Executor(
             registry=prepared.registry,
             driver=driver,
@@ -247,6 +250,7 @@ class Session:
             ),
             clock=self._clock,
             stop=self._stop,
+            is_lock_allowed=is_lock_allowed,
         )
         self._executor = executor
 
