@@ -12,7 +12,6 @@ from droidpilot.virtual import rpc_gestures as gestures
 from droidpilot.virtual.faults import Kind
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
-from droidpilot.virtual.phone import SDK
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
 from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
 
@@ -32,7 +31,7 @@ def _device_info(caller: Caller, _: Params) -> object:
         "displaySizeDpY": screen.height * 160 // display.dpi,
         "productName": "virtual_phone",
         "screenOn": caller.phone.screen_on,
-        "sdkInt": SDK,
+        "sdkInt": caller.phone.sdk,
         "naturalOrientation": display.rotation % 2 == 0,
     }
 

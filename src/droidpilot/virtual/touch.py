@@ -9,7 +9,7 @@ from __future__ import annotations
 from droidpilot.virtual.hierarchy import SeenNode, under
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.views import TextField
-from droidpilot.virtual.windows import NAVIGATION_BAR, Window
+from droidpilot.virtual.windows import NAVIGATION_BAR, STATUS_BAR, Window
 
 SLOP = 24
 """A finger that moves less than this (px) does not scroll."""
@@ -17,12 +17,14 @@ LONG_PRESS_MS = 500
 HOME_GESTURE = 300
 """A swipe up from the bottom edge that is longer (px) goes home."""
 MAX_POINTS = 200
-DIGITS = {code: str(code - 7) for code in range(7, 17)}
-LETTERS = {code: chr(ord("a") + code - 29) for code in range(29, 55)}
-SIGNS = {55: ",", 56: ".", 62: " ", 69: "-", 70: "=", 76: "/", 77: "@", 81: "+"}
-CHARACTERS = DIGITS | LETTERS | SIGNS
-KEY_HOME, KEY_BACK, KEY_POWER, KEY_TAB, KEY_ENTER, KEY_DELETE = 3, 4, 26, 61, 66, 67
-KEY_ESCAPE, KEY_RECENTS, KEY_SLEEP, KEY_WAKEUP, KEY_PASTE = 111, 187, 223, 224, 279
+SHADE_GESTURE = 300
+"""A swipe down from the status bar that is longer (px) opens the shade; one up on the lock screen opens that."""
+BACK_EDGE, BACK_GESTURE = 40, 150
+"""A swipe inward from a side edge goes back. Both in px."""
+KEY_HOME, KEY_BACK, KEY_POWER = 3, 4, 26
+KEY_ESCAPE, KEY_RECENTS, KEY_SLEEP, KEY_WAKEUP = 111, 187, 223, 224
+FIRST_SDK_WITHOUT_BACK_KEY = 36
+"""From Android 16 on an app that targets it hears of back only as a gesture. Source: predictive back, Android 16."""
 
 
 class Touch:
@@ -91,9 +93,29 @@ class Touch:
         phone = self._phone
         _, chain = self._hit(*begin)
         up = begin[1] - end[1]
-        if begin[1] >= phone.display.rect.bottom - NAVIGATION_BAR and up > HOME_GESTURE:
+        screen, top = phone.display.rect, phone.top
+        if not phone.screen_on:
+            return None
+        if top.kind == "keyguard":
+            if up > SHADE_GESTURE:
+                phone.later(phone.keyguard.swiped_up)
+            return "lock screen"
+        if begin[1] >= screen.bottom - NAVIGATION_BAR and up > HOME_GESTURE:
             phone.home()
             return "home gesture"
+        if begin[1] < STATUS_BAR and -up > SHADE_GESTURE:
+            phone.later(phone.shade.open)
+            return "notification shade"
+        across = end[0] - begin[0]
+        is_from_left = begin[0] < BACK_EDGE and across > BACK_GESTURE
+        if (is_from_left or (begin[0] >= screen.right - BACK_EDGE and -across > BACK_GESTURE)) and abs(across) > abs(
+            up
+        ):
+            phone.back()
+            return "back gesture"
+        if top.kind == "shade" and up > SHADE_GESTURE and not any(node.is_scrollable for node in chain):
+            phone.later(phone.shade.close)
+            return "notification shade"
         return self._scroll(chain, int(up), phone.now_ms(), took)
 
     def finger(self, action: int, x: float, y: float) -> bool:
@@ -135,37 +157,29 @@ class Touch:
                 phone.changed()
             elif code == KEY_HOME:
                 phone.home()
-            elif code in (KEY_BACK, KEY_ESCAPE):
-                phone.back()
             elif code == KEY_RECENTS:
                 phone.show_recents()
+            elif phone.top.package in phone.failing.hung:
+                phone.failing.ignored(phone.top.package)
+            elif code in (KEY_BACK, KEY_ESCAPE):
+                self._back_key()
             else:
-                self._edit_key(code)
+                phone.edit_key(code)
         return 0
 
-    def power(self, is_on: bool) -> None:
-        """Switch the screen on or off."""
-        self._phone.screen_on = is_on
-        self._phone.changed()
+    def _back_key(self) -> None:
+        phone = self._phone
+        is_deaf = phone.top.ignores_back_key and phone.sdk >= FIRST_SDK_WITHOUT_BACK_KEY
+        if phone.stack.has_keyboard or not is_deaf:
+            phone.back()
 
-    def _edit_key(self, code: int) -> None:
-        window = self._phone.top
-        field = window.focus
-        if code == KEY_TAB:
-            fields = [
-                n.view.edits for root in self._phone.look().roots for n in root.walk() if n.view.edits is not None
-            ]
-            if fields:
-                window.focus = fields[(fields.index(field) + 1) % len(fields)] if field in fields else fields[0]
-        elif code == KEY_ENTER and window.on_enter is not None:
-            window.on_enter()
-        elif field is not None and code == KEY_DELETE:
-            field.put(field.text[:-1])
-        elif field is not None and code == KEY_PASTE:
-            field.put(field.text + self._phone.clipboard)
-        elif field is not None and code in CHARACTERS:
-            field.put(field.text + CHARACTERS[code])
-        self._phone.changed()
+    def power(self, is_on: bool) -> None:
+        """Switch the screen on or off; a phone with a lock is locked then."""
+        with self._phone.lock:
+            if not is_on and self._phone.screen_on:
+                self._phone.keyguard.lock()
+            self._phone.screen_on = is_on
+            self._phone.changed()
 
     def type_text(self, text: str, *, kind: str = "text") -> bool:
         """Add text at the cursor of the focused field; tell whether there is one."""
@@ -179,7 +193,14 @@ class Touch:
             self._phone.look()
             field = self._phone.top.focus
             self._phone.inputs.note(kind, chars=len(text), on=field.name if field is not None else None)
-            if field is None or not self._phone.screen_on:
+            # The lock's field knows keys only: no keyboard serves it, and nothing is pasted into it.
+            is_deaf = self._phone.top.kind == "keyguard" and kind != "text"
+            if (
+                field is None
+                or is_deaf
+                or not self._phone.screen_on
+                or self._phone.top.package in self._phone.failing.hung
+            ):
                 return False
             field.put(field.text + text)
             self._phone.changed()
@@ -196,7 +217,7 @@ class Touch:
                 return is_done
             self._phone.look()
             field = self._phone.top.focus
-            if field is None:
+            if field is None or self._phone.top.kind == "keyguard":
                 return False
             self._phone.inputs.note("clear_text", on=field.name)
             field.put("")
@@ -234,7 +255,10 @@ class Touch:
             chain = under(shown.root, x, y)
             if chain or shown.window.is_modal:
                 # A main thread that stands still takes nothing.
-                return (None, []) if shown.window.package in self._phone.hung else (shown.window, chain)
+                if shown.window.package in self._phone.failing.hung:
+                    self._phone.failing.ignored(shown.window.package)
+                    return None, []
+                return shown.window, chain
         return None, []
 
     def _click(self, x: float, y: float) -> str | None:
@@ -254,6 +278,7 @@ class Touch:
         if node.view.is_enabled:
             if node.view.edits is not None:
                 window.focus = node.view.edits
+                phone.keyboard.show(window)
             if node.view.on_click is not None:
                 node.view.on_click()
             if node.view.on_touch is not None:

@@ -59,11 +59,18 @@ class Window:
     """What the keyboard's action key does."""
     on_back: Callable[[], None] | None = None
     """What Back does where it does not close the window."""
+    ignores_back_key: bool = False
+    """Hears of back only as a gesture on Android 16, as an app does that targets it."""
     closes_outside: bool = True
     """A dialog that goes away when it is touched beside."""
     focus: TextField | None = None
     slide: Slide | None = None
     scrolls: dict[str, Scroll] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What the window manager calls it: an app's window by package and activity, the system's by its title."""
+        return f"{self.package}/{self.activity}" if self.kind in ("app", "overlay") else self.activity
 
     @property
     def is_modal(self) -> bool:
