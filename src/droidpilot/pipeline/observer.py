@@ -148,7 +148,7 @@ class Observer:
             read,
             lambda dump: dump.still,
             before=self._still(before.hierarchy, before.fingerprint) if before is not None else None,
-            is_slight=lambda dump: before is not None and _is_focus_alone(before.hierarchy, dump.hierarchy),
+            is_slight=lambda dump: before is not None and is_slight(before.hierarchy, dump.hierarchy),
             clock=self._clock,
         )
         is_never_idle = outcome.value.still != outcome.value.fingerprint and (
@@ -332,12 +332,25 @@ class Observer:
         return replace(screen, refs=self.last.refs) if is_same and self.last is not None else screen
 
 
-def _is_focus_alone(one: Hierarchy, other: Hierarchy) -> bool:
-    """Tell whether two looks differ in nothing but where the focus is: a touch moves it at once, whatever follows."""
-    if one.rotation != other.rotation or len(one.nodes) != len(other.nodes):
+def is_slight(one: Hierarchy, other: Hierarchy) -> bool:
+    """Tell whether two looks differ in no more than where the focus is and what keyboards show.
+
+    A touch moves the focus at once, and a keyboard comes or goes at once; what the touch sets off follows later.
+    """
+    if one.rotation != other.rotation:
         return False
-    pairs = zip(one.nodes, other.nodes, strict=True)
-    return all(was == now or was._replace(focused=now.focused) == now for was, now in pairs)
+    was, now = (_beside_keyboards(hierarchy) for hierarchy in (one, other))
+    return len(was) == len(now) and all(_bare(before) == _bare(after) for before, after in zip(was, now, strict=True))
+
+
+def _beside_keyboards(hierarchy: Hierarchy) -> tuple[Node, ...]:
+    keyboards = keyboard_windows(hierarchy, None)
+    return tuple(node for node in hierarchy.nodes if node.window not in keyboards) if keyboards else hierarchy.nodes
+
+
+def _bare(node: Node) -> Node:
+    """Return a node without focus and without its place in the dump, which another window in front of it shifts."""
+    return node._replace(focused=False, index=0, parent=0, end=0, window=0)
 
 
 def _field_key(node: Node) -> tuple[object, ...]:
