@@ -116,8 +116,10 @@ def test_a_probe_that_fails_does_not_fail_the_look_and_rules_that_name_an_app_cl
 def test_a_screen_with_next_to_nothing_to_use_is_flagged() -> None:
     frame = dump(node(node(text="Loading", package="com.chat"), cls="android.widget.FrameLayout", package="com.chat"))
     road = make_road(FakeDriver({"one": State([frame], "com.chat", "com.chat.Main")}, "one"))
-    assert "few to use" in road.submit("ui_tree").text
-    assert "few to use" not in road_of().submit("ui_tree").text
+    result = road.submit("ui_tree")
+    assert "next to nothing could be read" in result.text and result.value.health.is_sparse
+    result = road_of().submit("ui_tree")
+    assert "next to nothing" not in result.text and not result.value.health.is_sparse
 
 
 def test_lost_characters_are_said_once() -> None:

@@ -178,6 +178,8 @@ class Executor:
                 case.picture = self._kept(picture, case.scene.screen)
                 if (taken := self._somebody_else(case)) is not None:
                     return taken
+                if (refused := self._unfit(case)) is not None:
+                    return refused
             case.aim = case.tool.aim(case.arguments, case.scene)
             read_labels(case)
             case.signals = signals_of(case)
@@ -189,7 +191,7 @@ class Executor:
 
     def _unfit(self, case: Case) -> Answered | None:
         """Refuse what cannot be done to a phone in this state, before anybody is asked about it."""
-        if case.tool is None or case.aim is None or case.scene is None:
+        if case.tool is None or case.scene is None:
             return None
         why = unfit(case.tool, case.arguments, case.aim, case.scene.screen, is_lock_allowed=self._is_lock_allowed)
         if why is None:

@@ -27,10 +27,12 @@ class Unfit:
     reason: str
 
 
-def unfit(tool: Tool, arguments: Any, aim: Aim, screen: Screen, *, is_lock_allowed: bool = False) -> Unfit | None:
+def unfit(
+    tool: Tool, arguments: Any, aim: Aim | None, screen: Screen, *, is_lock_allowed: bool = False
+) -> Unfit | None:
     """Say why `tool` must not be run on a phone in this state; None where it may.
 
-    `is_lock_allowed`: a person allowed to act on the lock screen.
+    `aim` is None where nothing was aimed at yet. `is_lock_allowed`: a person allowed to act on the lock screen.
     """
     if tool.effect is not Effect.WRITE or not tool.needs_screen:
         return None
@@ -45,7 +47,7 @@ def unfit(tool: Tool, arguments: Any, aim: Aim, screen: Screen, *, is_lock_allow
             "locked",
             "the phone is locked, so nothing was sent; a person must unlock it (or allow it with lock_screen = true)",
         )
-    if health.is_foreign and (aim.points or aim.nodes or aim.maybe):
+    if health.is_foreign and aim is not None and (aim.points or aim.nodes or aim.maybe):
         return Unfit(
             "foreign_tree",
             f"what can be read is not of {screen.package or 'the app in front'}, so nothing was sent; look again",

@@ -169,8 +169,10 @@ class Observer:
 
     def is_changed(self, before: Screen, after: Screen) -> bool:
         """Tell whether something happened between two looks: clocks, badges and what moves for ever aside."""
+        if _state(before) != _state(after):
+            return True
         if before.fingerprint == after.fingerprint:
-            return (before.package, before.activity) != (after.package, after.activity)
+            return not _is_same(before, after)
         return self._quiet(before) != self._quiet(after)
 
     def _quiet(self, screen: Screen) -> tuple[object, ...]:
@@ -374,9 +376,15 @@ def _is_masked(text: str) -> bool:
 
 
 def _looks_like(one: Screen, other: Screen) -> bool:
-    return (one.fingerprint, one.package, one.activity, one.rotation) == (
+    return (one.fingerprint, one.package, one.activity, one.rotation, _state(one)) == (
         other.fingerprint,
         other.package,
         other.activity,
         other.rotation,
+        _state(other),
     )
+
+
+def _state(screen: Screen) -> tuple[bool, ...]:
+    """Return what a phone in the same picture may be: a dark one still has its tree."""
+    return screen.health.is_off, screen.health.is_locked, screen.health.is_foreign
