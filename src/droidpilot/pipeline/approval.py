@@ -16,7 +16,7 @@ from droidpilot.core.events import ApprovalAnswered, ApprovalAsked, Event
 from droidpilot.core.text import shorten
 from droidpilot.pipeline.case import APPROVED, PERSON, Case
 from droidpilot.pipeline.identity import refused_keys, same_call_keys
-from droidpilot.policy.lexicon import is_sensitive_app
+from droidpilot.policy.lexicon import AppTier, tier_of
 from droidpilot.policy.risk import is_always_asked
 from droidpilot.policy.rules import RuleSet
 
@@ -86,10 +86,10 @@ class NoApprover:
 
 
 def guards(rules: RuleSet) -> Callable[[str | None], bool]:
-    """Return the test for guarded apps: unknown, for money or passwords, or named by a line that asks or denies."""
+    """Return the test for guarded apps: unknown, of tier HIGH, or named by a line that asks or denies."""
 
     def is_guarded(package: str | None) -> bool:
-        return package is None or is_sensitive_app(package) or rules.names_app(package)
+        return package is None or tier_of(package) is AppTier.HIGH or rules.names_app(package)
 
     return is_guarded
 
