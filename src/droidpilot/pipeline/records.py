@@ -45,6 +45,7 @@ def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> To
         sentence=case.sentence,
         screen=case.scene.screen.number if case.scene is not None else call.screen,
         target=_target(case),
+        judged=list(case.judged),
         signals=[signal.name for signal in case.signals],
         verdicts=[_verdict_line(verdict) for verdict in case.verdicts],
         send_key=send_key,
