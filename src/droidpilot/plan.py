@@ -31,6 +31,7 @@ class SessionPlan:
     shipped_policies: Path
     project_rules: tuple[str, ...] = ()  # deny and ask lines of ./droidpilot.toml
     api_keys: Mapping[str, str] = field(default_factory=dict)
+    audit_key: bytes = field(default=b"", repr=False)  # seals the transcript; empty: it is not sealed
     goal: str = ""
     title: str = ""  # what a list of sessions calls it where there is no goal: "call tap ref=12"
     checks: tuple[str, ...] = ()

@@ -332,10 +332,14 @@ def open_session(
     """
     progress = progress or Progress()
     home = prepared.plan.home
-    redactor = Redactor(key for key in prepared.plan.api_keys.values() if key)
+    audit_key = prepared.plan.audit_key
+    keys = (*prepared.plan.api_keys.values(), audit_key.decode("utf-8", "surrogateescape"))
+    redactor = Redactor(key for key in keys if key)
     with ExitStack() as stack:
         session_id = new_session_id(clock)
-        writer = stack.enter_context(TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor))
+        writer = stack.enter_context(
+            TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor, key=audit_key)
+        )
         record = SessionRecord(writer, redactor=redactor, clock=clock, stop=stop, progress=progress)
         session = Session(
             prepared, address, record=record, redactor=redactor, clock=clock, stop=stop, progress=progress

@@ -37,6 +37,7 @@ def plan_of(
         shipped_policies=begun.shipped_policies,
         project_rules=begun.loaded.rules,
         api_keys=begun.api_keys,
+        audit_key=begun.audit_key,
         goal=goal,
         title=title,
         checks=checks,
