@@ -47,6 +47,7 @@ class PhoneAddress:
     serial: str
     adb_port: int
     is_virtual: bool = False
+    key: str = ""  # names the phone across sessions where its serial does not: one virtual phone after another
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from droidpilot.cli import options, output
+from droidpilot.cli import options, output, session_actions
 from droidpilot.core.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="List, show and verify recorded sessions.", rich_markup_mode=None, no_args_is_help=True, add_completion=False
 )
+
+app.add_typer(session_actions.app, name="actions")
 
 #: A person's screen holds no more; a program gets all.
 _LISTED = 30

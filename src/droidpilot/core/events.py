@@ -253,6 +253,10 @@ class ToolCalled(Event):
     sentence: str = Field(description="what it does, in one sentence; empty where it could not be described")
     screen: int | None = Field(description="the look it was judged on")
     target: Target | None = Field(description="what it would touch; null for tools that touch no place")
+    same_as: list[str] = Field(
+        default=[],
+        description="digests by which the same call is known again, by whatever name; of a write that was sent",
+    )
     judged: list[Judged] = Field(
         default=[], description="what the rules were asked about it; empty before that was kept"
     )
