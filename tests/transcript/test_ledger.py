@@ -39,7 +39,7 @@ def session(home: Path, *events: Event, name: str = ID, **meta: object) -> Path:
     with TranscriptWriter.create(home, name, clock=ManualClock(), redactor=Redactor()) as writer:
         for event in events:
             writer.append(event)
-    MetaFile(writer.directory).write(Meta(id=name, started="2026", serial="S1", **meta))  # type: ignore[arg-type]
+    MetaFile(writer.directory).write(Meta(id=name, started="2026", serial="S1", **meta))
     return writer.directory
 
 
