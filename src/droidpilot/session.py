@@ -46,6 +46,7 @@ from droidpilot.pipeline.ref_store import load_refs, save_refs
 from droidpilot.pipeline.telling import Teller, screen_limit_bytes
 from droidpilot.plan import PhoneAddress, Prepared
 from droidpilot.screens.refs import RefBook
+from droidpilot.transcript.ledger import OpenAction, open_actions
 from droidpilot.transcript.record import SessionRecord
 from droidpilot.transcript.redaction import RedactedStream, Redactor
 from droidpilot.transcript.sessions import new_session_id
@@ -188,6 +189,7 @@ class Session:
                 checks=list(plan.checks),
             ),
             title=plan.title,
+            phone=self._address.key,
         )
         for note in prepared.notes:
             self._record.append(Noted(text=note))
@@ -214,6 +216,9 @@ class Session:
             record=self._record.append,
             waited=self._budget.waited,
         )
+        for action in open_actions(plan.home, phone=self._address.key or self._address.serial):
+            approval.note_earlier(action.call.same_as, action.name)
+            self._record.append(Noted(text=_left_open(action)))
         is_lock_allowed = plan.settings.lock_screen
         staleness = StalenessGate(
             observer, scene_of=lambda case: executor.scene_now(case), is_lock_allowed=is_lock_allowed
@@ -323,7 +328,8 @@ class Session:
                 tokens=outcome.tokens,
                 usd=outcome.usd,
                 seconds=outcome.seconds,
-            )
+            ),
+            unknown=self._executor.unresolved_writes if self._executor is not None else 0,
         )
         return outcome
 
@@ -345,10 +351,14 @@ def open_session(
     """
     progress = progress or Progress()
     home = prepared.plan.home
-    redactor = Redactor(key for key in prepared.plan.api_keys.values() if key)
+    audit_key = prepared.plan.audit_key
+    keys = (*prepared.plan.api_keys.values(), audit_key.decode("utf-8", "surrogateescape"))
+    redactor = Redactor(key for key in keys if key)
     with ExitStack() as stack:
         session_id = new_session_id(clock)
-        writer = stack.enter_context(TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor))
+        writer = stack.enter_context(
+            TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor, key=audit_key)
+        )
         record = SessionRecord(writer, redactor=redactor, clock=clock, stop=stop, progress=progress)
         session = Session(
             prepared, address, record=record, redactor=redactor, clock=clock, stop=stop, progress=progress
@@ -383,6 +393,14 @@ def make_model(prepared: Prepared, clock: Clock, *, progress: Progress | None = 
     model = OpenAIChat(prepared.model, clock=clock, on_retry=(progress or Progress()).on_step)
     threading.Thread(target=model.prepare, name="import-model-library", daemon=True).start()
     return model
+
+
+def _left_open(action: OpenAction) -> str:
+    return (
+        f"unresolved: {action.call.sentence or action.call.tool} may have happened in an earlier session; it is not "
+        f"done again before somebody says what became of it: droidpilot session actions resolve {action.name} "
+        "--as done|not-done"
+    )
 
 
 def _transport(serial: str) -> str:

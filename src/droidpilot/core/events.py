@@ -217,6 +217,19 @@ class Target(BaseModel):
     nodes: list[TargetNode] = Field(default=[], description="the nodes under the points, topmost first")
 
 
+class Judged(BaseModel):
+    """What the rules were asked about a call, so that other rules can be asked the same later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tool: str = Field(description="the tool whose lines were looked at; a swipe of no length is a tap too")
+    packages: list[str | None] = Field(description="the apps under the finger, or on the screen for a reading")
+    over: list[str] = Field(default=[], description="of these, keyboards and system bars, which lie over every app")
+    labels: list[str] = Field(default=[], description="what is said under the finger; without what a secret field gets")
+    also: list[str] = Field(default=[], description="ids and what is said beside, which no allow line sees")
+    is_matchable: bool = Field(default=True, description="whether there was something for `matching` to see")
+
+
 class ApprovalAsked(Event):
     """A person (or the approver in their place) is about to be asked. Written before the question is shown."""
 
@@ -259,6 +272,13 @@ class ToolCalled(Event):
     sentence: str = Field(description="what it does, in one sentence; empty where it could not be described")
     screen: int | None = Field(description="the look it was judged on")
     target: Target | None = Field(description="what it would touch; null for tools that touch no place")
+    same_as: list[str] = Field(
+        default=[],
+        description="digests by which the same call is known again, by whatever name; of a write that was sent",
+    )
+    judged: list[Judged] = Field(
+        default=[], description="what the rules were asked about it; empty before that was kept"
+    )
     signals: list[str] = Field(description="reasons to worry that were seen")
     verdicts: list[VerdictLine] = Field(description="the gates' answers in order; the first deny or halt is the last")
     send_key: str = Field(description="names this one sending of a write; empty for reads and refused calls")
