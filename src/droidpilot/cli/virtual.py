@@ -37,6 +37,7 @@ def start(
     from droidpilot.cli import starting
     from droidpilot.cli.target import reap_dead, with_private_server
     from droidpilot.core.clock import SystemClock
+    from droidpilot.device.lease import forget_lease
     from droidpilot.virtual.server import serve
 
     home = starting.start({}).home
@@ -46,6 +47,7 @@ def start(
         def on_ready(entry: Entry) -> Entry:
             server, registered = with_private_server(home, entry, SystemClock())
             stack.callback(server.stop)
+            stack.callback(forget_lease, home, registered.serial)
             _tell(registered, as_json=json)
             return registered
 
