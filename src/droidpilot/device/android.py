@@ -259,6 +259,7 @@ class AndroidDriver:
         has_restarted = False
         while True:
             try:
+                self._line.before_read(deadline)
                 answer = attempt()
             except DeviceError as error:
                 error.sent = "no"  # a read changes nothing, whatever became of it
