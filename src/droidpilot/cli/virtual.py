@@ -193,13 +193,8 @@ def state(
     return Exit.DONE
 
 
-<<<<<<< HEAD
-def _tell(entry: Entry, *, as_json: bool) -> None:
-    from droidpilot.device.adb_trouble import adb_command
-=======
 def _tell(entry: Entry, *, as_json: bool, is_line: bool) -> None:
-    from droidpilot.device.adb import adb_command
->>>>>>> wire
+    from droidpilot.device.adb_trouble import adb_command
 
     if as_json:
         told = {
