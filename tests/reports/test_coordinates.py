@@ -352,7 +352,7 @@ def restless_window(now_ms: Callable[[], int]) -> Window:
         return page("com.android.settings", "Timer", scroller(window, [clock, stay]), on_up=None)
 
     window = Window("com.android.settings", "com.android.settings.Timer", "Timer", "timer", body)
-    window.is_restless = lambda: True
+    window.is_restless = True
     return window
 
 
