@@ -22,6 +22,7 @@ from droidpilot.core.events import (
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     SessionStarted,
     ToolCalled,
     ToolReturned,
@@ -231,6 +232,8 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
             return _started(event), "dim"
         case DeviceConnected():
             return f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s", "dim"
+        case PhoneChanged():
+            return changed_words(event), "bad" if event.became == "failed" else "dim"
         case ApprovalAnswered():
             return _answered(event)
         case CheckFinished():
@@ -247,6 +250,13 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
             return f"  note: {_short(event.text)}", "dim"
         case _:
             return None
+
+
+def changed_words(event: PhoneChanged) -> str:
+    """Say what was switched on the phone, or what became of it."""
+    if event.became == "switched":
+        return f"  the phone's {_short(event.what)} is {_short(event.ours)} for now"
+    return f"  the phone's {_short(event.words)}"
 
 
 def _answered(event: ApprovalAnswered) -> tuple[str, Style] | None:

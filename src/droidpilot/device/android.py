@@ -15,10 +15,11 @@ from typing import Any, TypeVar
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import pictures, readings, rpc
+from droidpilot.device import keystrokes, pictures, readings, rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.device.inphone import PhoneServer
+from droidpilot.device.keeper import OEM_HINT
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
 
@@ -132,6 +133,10 @@ class AndroidDriver:
         text = self._shell("settings", "get", namespace, key, deadline=deadline).removesuffix("\n")
         return None if text == "null" else text
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        info = self._read(lambda: self._info(field, deadline), deadline)
+        return bounds in readings.bounds_in(info) and isinstance(info, dict) and info.get("focused") is True
+
     # writes: one attempt each
 
     def tap(self, x: int, y: int, deadline: Deadline) -> None:
@@ -145,17 +150,7 @@ class AndroidDriver:
 
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
         selector = readings.selector_json(field)
-
-        def where() -> set[Bounds]:
-            try:
-                answer = self._post("objInfo", (selector,), deadline)
-            except DeviceRefused as error:
-                if error.code != "not_found":
-                    raise
-                return set()
-            return readings.bounds_in(answer)
-
-        if bounds not in self._read(where, deadline):
+        if bounds not in readings.bounds_in(self._read(lambda: self._info(field, deadline), deadline)):
             raise DeviceRefused("the field is not where it was on the last look", code="field_moved", hint="look again")
         try:
             self._write("setText", (selector, text), deadline)
@@ -166,6 +161,24 @@ class AndroidDriver:
             if error.code == "not_found":
                 raise DeviceRefused("the field is gone", code="field_moved", hint="look again") from error
             raise
+
+    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+        if keystrokes.untypable(text):
+            raise DeviceRefused("no key of the phone makes some of these characters", code="untypable")
+        self._alive()
+        commands = [["keyevent", *keys] for keys in keystrokes.erasing(erase)]
+        commands += [["text", argument] for argument in keystrokes.arguments(text)]
+        for number, words in enumerate(commands):
+            answer = self._link.shell(["input", *words], deadline, sent="unknown")
+            if answer.code != 0 or "xception" in answer.text or answer.text.startswith("Error"):
+                # The permission is asked for before the first key: then nothing was typed at all.
+                is_denied = number == 0 and ("ecurityException" in answer.text or "INJECT_EVENTS" in answer.text)
+                raise DeviceRefused(
+                    f"the phone did not take the keys: {shorten(one_line(answer.text), 200)}",
+                    code="inject_denied" if is_denied else "keys_failed",
+                    hint=OEM_HINT if is_denied else "",
+                    sent="no" if is_denied else "unknown",
+                )
 
     def press(self, key: str, deadline: Deadline) -> None:
         if key not in KEYS:
@@ -199,6 +212,15 @@ class AndroidDriver:
         self._server.stop()
 
     # inside
+
+    def _info(self, field: Selector, deadline: Deadline) -> object:
+        """Ask what the phone knows of the one node that `field` finds; None where there is none."""
+        try:
+            return self._post("objInfo", (readings.selector_json(field),), deadline)
+        except DeviceRefused as error:
+            if error.code != "not_found":
+                raise
+            return None
 
     def _capture(self, deadline: Deadline) -> bytes:
         """Return a picture from the in-phone server, else from `screencap`, which every phone has."""

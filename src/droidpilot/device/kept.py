@@ -23,6 +23,7 @@ from droidpilot.device.lease import file_name
 
 #: setting: one value. keyboard: the default input method. enabled: an input method that we added to the enabled ones.
 Kind = Literal["setting", "keyboard", "enabled"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 FOLDER = "changed"
 FORMAT = 1
 _MAX_BYTES = 256 * 1024
@@ -183,7 +184,7 @@ def _unreadable(path: Path, why: str) -> str:
 
 
 def _change(told: Any) -> Change:
-    if told["kind"] not in get_args(Kind):
+    if told["kind"] not in KINDS:
         raise ValueError("a change of a kind that is not known")
     return Change(
         kind=told["kind"],

@@ -21,6 +21,7 @@ from droidpilot.core.events import (
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     SessionStarted,
 )
 from droidpilot.core.text import plural
@@ -206,6 +207,9 @@ class _Builder:
             case DeviceConnected():
                 about = f"{event.serial}, {event.model}, Android API {event.sdk}, over {event.transport}"
                 self._remark("phone", f"{about}, connected in {event.ms:,} ms", "plain")
+            case PhoneChanged():
+                words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
+                self._remark("phone", words, "bad" if event.became == "failed" else "plain")
             case SessionStarted():
                 self._section("start", "Start", "start", line.ts)
             case _:

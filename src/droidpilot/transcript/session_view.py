@@ -18,6 +18,7 @@ from droidpilot.core.events import (
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     ScreenObserved,
     SessionEnded,
     SessionStarted,
@@ -150,6 +151,9 @@ def _words(event: AnyEvent, rule_words: Callable[[str], str]) -> tuple[str, str,
     match event:
         case DeviceConnected():
             return "phone", f"{event.serial} connected ({event.transport}, {event.model}, API {event.sdk})", "", ""
+        case PhoneChanged():
+            words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
+            return "phone", words, "failed" if event.became == "failed" else "", event.became
         case ScreenObserved():
             return "screen", _screen(event), "", ""
         case ModelReplied():
