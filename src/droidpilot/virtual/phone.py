@@ -6,6 +6,7 @@ a socket, a shell or a wire format.
 
 from __future__ import annotations
 
+import heapq
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -13,15 +14,19 @@ from dataclasses import asdict, dataclass
 from random import Random
 
 from droidpilot.core.clock import Clock, SystemClock
-from droidpilot.virtual.apps.contacts import Contacts
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
+from droidpilot.virtual.apps.more import more_apps
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
+from droidpilot.virtual.display import Display
 from droidpilot.virtual.hierarchy import SeenNode, see, to_xml
 from droidpilot.virtual.host import App
 from droidpilot.virtual.inputs import InputLog
+from droidpilot.virtual.logbook import Level, Logbook, LogLine
 from droidpilot.virtual.motion import MOVE_MS, Slide
+from droidpilot.virtual.notifications import Notifications
+from droidpilot.virtual.permissions import Permissions, permission_window
 from droidpilot.virtual.store import Files, Settings
 from droidpilot.virtual.wifi import Wifi, networks_in_reach
 from droidpilot.virtual.windows import SCREEN, Window
@@ -29,10 +34,13 @@ from droidpilot.virtual.windows import SCREEN, Window
 TRANSITION_MS = 280
 """A change begins to show 0 to so many ms after the input that made it."""
 MAX_WAITING = 64
+MAX_TIMERS = 1_000
+"""So many things wait for their time; what is above never happens."""
+FOREVER = 1 << 62
+"""A time that never comes, in ms."""
 SDK = 34
 RELEASE = "14"
 MODEL = "Virtual Phone"
-DENSITY = 440
 HOME = "com.android.launcher3"
 
 
@@ -70,6 +78,8 @@ class Phone:
         self._acting_ms: int | None = None
         self._delays = self.random("delays")
         self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
+        self._timed = 0
+        self._timers: list[tuple[int, int, Callable[[], None]]] = []
         self._version = 0
         self._moving_until = 0
         self._changed_ms = 0
@@ -79,6 +89,9 @@ class Phone:
         self.clipboard = ""
         self.last_toast: str | None = None
         self.resets = 0
+        self.display = Display(on_change=self.changed)
+        self.logbook = Logbook()
+        self._restless_until = 0
         self._start_over()
 
     def _start_over(self) -> None:
@@ -90,12 +103,16 @@ class Phone:
             Launcher(self),
             SettingsApp(self, tuple(self.packages.values())),
             Messages(self),
-            Contacts(self),
+            *more_apps(self),
         ]
         self.apps: dict[str, App] = {app.package: app for app in made}
         self.tasks: dict[str, list[Window]] = {HOME: [self.apps[HOME].first()]}
         self.front = HOME
         self.recents: list[str] = []
+        self.notifications = Notifications()
+        self.permissions = Permissions()
+        self.hung: set[str] = set()
+        self.above: list[Window] = []
         self.changed()
 
     # time
@@ -129,8 +146,23 @@ class Phone:
     def advance(self) -> None:
         """Do what became due since the last call."""
         with self.lock:
-            while self._waiting and self._waiting[0][0] <= self.now_ms():
-                self._act(*self._waiting.popleft())
+            now = self.now_ms()
+            while True:
+                delayed = self._waiting[0][0] if self._waiting else FOREVER
+                timed = self._timers[0][0] if self._timers else FOREVER
+                if min(delayed, timed) > now:
+                    return
+                if timed < delayed:
+                    due, _, act = heapq.heappop(self._timers)
+                    self._act(due, act)
+                else:
+                    self._act(*self._waiting.popleft())
+
+    def after(self, delay_ms: int, act: Callable[[], None]) -> None:
+        with self.lock:
+            if len(self._timers) < MAX_TIMERS:
+                self._timed += 1
+                heapq.heappush(self._timers, (self.now_ms() + delay_ms, self._timed, act))
 
     def _act(self, due: int, act: Callable[[], None]) -> None:
         self._acting_ms = due
@@ -161,7 +193,11 @@ class Phone:
         """Tell whether nothing moves and no change is on its way."""
         with self.lock:
             self.advance()
-            return not self._waiting and self.now_ms() >= self._moving_until
+            is_still = self.now_ms() >= max(self._moving_until, self._restless_until)
+            return not self._waiting and is_still and not self._is_restless()
+
+    def _is_restless(self) -> bool:
+        return any(window.is_restless() for window in self.windows())
 
     @property
     def still_since_ms(self) -> int:
@@ -173,7 +209,13 @@ class Phone:
     @property
     def top(self) -> Window:
         """The window that has focus."""
-        return self.tasks[self.front][-1]
+        return next((w for w in reversed(self.above) if w.kind != "overlay"), self.tasks[self.front][-1])
+
+    def windows(self) -> list[Window]:
+        """Return the windows that are shown, bottom to top."""
+        task = self.tasks[self.front]
+        begin = next(at for at in range(len(task) - 1, -1, -1) if at == 0 or not task[at].is_dialog)
+        return [*task[begin:], *self.above]
 
     def open(self, window: Window) -> None:
         self.later(lambda: self._open(window))
@@ -250,6 +292,7 @@ class Phone:
                 self._home()
             if package != HOME:
                 self.tasks.pop(package, None)
+            self.hung.discard(package)
             self.changed()
 
     def recent_apps(self) -> list[tuple[str, str]]:
@@ -276,6 +319,68 @@ class Phone:
         self.resets += 1
         self._start_over()
 
+    # what apps ask of the phone
+
+    def notify(self, title: str, text: str, *, package: str, on_click: Callable[[], None] | None = None) -> None:
+        with self.lock:
+            self.notifications.post(title, text, package=package, now_ms=self.now_ms(), on_click=on_click)
+            self.changed()
+
+    def is_granted(self, package: str, permission: str) -> bool:
+        return self.permissions.is_granted(package, permission)
+
+    def ask_permission(self, package: str, permission: str, on_answer: Callable[[bool], None]) -> None:
+        if self.is_granted(package, permission) or not self.permissions.may_ask(package, permission):
+            on_answer(self.is_granted(package, permission))
+            return
+
+        def answer(is_yes: bool) -> None:
+            self.later(lambda: answered(is_yes))
+
+        def answered(is_yes: bool) -> None:
+            if window in self.above:
+                self.above.remove(window)
+                if is_yes:
+                    self.permissions.put(package, permission, True)
+                else:
+                    self.permissions.refuse(package, permission)
+                on_answer(is_yes)
+
+        app = self.apps.get(package)
+        window = permission_window(app.label if app is not None else package, permission, answer)
+        window.kind = "system"
+        self.later(lambda: self.above.append(window))
+
+    def crash(self, package: str, reason: str) -> None:
+        with self.lock:
+            text = f"FATAL EXCEPTION: main\nProcess: {package}, PID: 0\n{reason}"
+            self.logbook.write("AndroidRuntime", text, at_ms=self.now_ms(), level="E", buffer="crash")
+            self.stop(package)
+
+    def hang(self, package: str) -> None:
+        with self.lock:
+            self.hung.add(package)
+
+    def log(self, tag: str, text: str, level: Level = "I") -> None:
+        with self.lock:
+            self.logbook.write(tag, text, at_ms=self.now_ms(), level=level)
+
+    @property
+    def log_lines(self) -> tuple[LogLine, ...]:
+        """What `logcat` prints, oldest first."""
+        return self.logbook.lines
+
+    def show_overlay(self, window: Window) -> None:
+        self.later(lambda: self.above.append(window))
+
+    def hide_overlay(self, window: Window) -> None:
+        self.later(lambda: self.above.remove(window) if window in self.above else None)
+
+    def never_idle_until(self, until_ms: int | None) -> None:
+        with self.lock:
+            self._restless_until = FOREVER if until_ms is None else until_ms
+            self.changed()
+
     # what is seen
 
     def look(self) -> Look:
@@ -286,9 +391,16 @@ class Phone:
             kept = self._look
             if kept is not None and kept.is_still and kept.version == self._version:
                 return kept
-            window = self.top
-            seen = see(window.tree(now), window.package, SCREEN)
-            self._look = Look(self._version, now >= self._moving_until, [seen] if seen is not None else [])
+            # Top to bottom; a dialog takes all touches, so accessibility does not report what is below it.
+            roots: list[SeenNode] = []
+            for window in reversed(self.windows()):
+                seen = see(window.tree(now), window.package, SCREEN)
+                if seen is not None:
+                    roots.append(seen)
+                if window.kind != "overlay":
+                    break
+            is_still = now >= max(self._moving_until, self._restless_until) and not self._is_restless()
+            self._look = Look(self._version, is_still, roots)
             return self._look
 
     def dump(self, max_depth: int) -> str:
@@ -320,6 +432,9 @@ class Phone:
                 "ime_default": self.settings.get("secure", "default_input_method"),
                 "wifi": self.wifi.state(),
                 "toast": self.last_toast,
+                "notifications": self.notifications.state(),
+                "permissions": self.permissions.state(),
+                "hung": sorted(self.hung),
                 "factory_resets": self.resets,
                 "inputs": self.inputs.state(),
             }

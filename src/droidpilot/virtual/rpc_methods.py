@@ -9,9 +9,10 @@ import base64
 from typing import Final
 
 from droidpilot.virtual import rpc_gestures as gestures
+from droidpilot.virtual.display import DENSITY
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
-from droidpilot.virtual.phone import DENSITY, SDK
+from droidpilot.virtual.phone import SDK
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
 from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
 from droidpilot.virtual.windows import SCREEN

@@ -165,7 +165,7 @@ class Touch:
     def set_text(self, node: SeenNode, text: str) -> bool:
         """Replace the text of a field, as the accessibility action does; tell whether it can be edited."""
         field = node.view.edits
-        if field is None or not node.view.is_enabled:
+        if field is None or field.refuses_set_text or not node.view.is_enabled:
             return False
         with self._phone.lock:
             field.put(text)
@@ -178,8 +178,12 @@ class Touch:
         return lasts_ms if self._phone.transition_ms > 0 else 0
 
     def _chain(self, x: float, y: float) -> list[SeenNode]:
-        root = self._phone.look().root
-        return under(root, x, y) if root is not None and self._phone.screen_on else []
+        look = self._phone.look()
+        if not self._phone.screen_on:
+            return []
+        chain = next((hit for root in look.roots if (hit := under(root, x, y))), [])
+        # A main thread that stands still takes nothing.
+        return [] if chain and chain[0].package in self._phone.hung else chain
 
     def _click(self, chain: list[SeenNode], x: float, y: float) -> str | None:
         """Click the topmost node that takes touches; a disabled one takes them and does nothing."""
@@ -190,7 +194,7 @@ class Touch:
                 phone.close(window)
                 return "outside the dialog"
             return None
-        node = next((n for n in chain if n.view.is_clickable), None)
+        node = next((n for n in chain if n.view.is_clickable or n.view.on_touch is not None), None)
         if node is None:
             return None
         if node.view.is_enabled:
@@ -198,6 +202,8 @@ class Touch:
                 window.focus = node.view.edits
             if node.view.on_click is not None:
                 node.view.on_click()
+            if node.view.on_touch is not None:
+                node.view.on_touch(int(x) - node.view.bounds.left, int(y) - node.view.bounds.top)
             phone.changed()
         return name_of(node)
 

@@ -37,6 +37,12 @@ class TextField:
     is_revealed: bool = False
     hint: str = ""
     text: str = ""
+    filter: Callable[[str], str] | None = None
+    """What the app makes of every text that comes in: a mask, a limit, small letters."""
+    refuses_set_text: bool = False
+    """Takes keys, but says no to the accessibility action, as views that draw their own text do."""
+    on_put: Callable[[], None] | None = None
+    """Called after every change, for an app that looks at what was typed."""
 
     @property
     def is_hidden(self) -> bool:
@@ -49,8 +55,10 @@ class TextField:
         return BULLET * len(self.text) if self.is_hidden else self.text
 
     def put(self, text: str) -> None:
-        """Replace the text, cut to what the field holds."""
-        self.text = text[:MAX_TEXT]
+        """Replace the text by what the field makes of it, cut to what it holds."""
+        self.text = (text if self.filter is None else self.filter(text))[:MAX_TEXT]
+        if self.on_put is not None:
+            self.on_put()
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +75,16 @@ class Rows:
     @property
     def content(self) -> int:
         return self.ends[-1] if self.ends else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """A box that a canvas paints by itself: to be seen in a picture, unknown to accessibility."""
+
+    box: Rect
+    """In px of the view, from its own left top corner."""
+    words: str = ""
+    is_lit: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -88,6 +106,9 @@ class View:
     children: list[View] = field(default_factory=list)
     on_click: Callable[[], None] | None = None
     on_long_click: Callable[[], None] | None = None
+    on_touch: Callable[[int, int], None] | None = None
+    """Takes a tap at (x, y) px of the view and tells accessibility nothing of it, as a canvas does."""
+    paints: Sequence[Painted] = ()
     is_enabled: bool = True
     is_checkable: bool = False
     is_checked: bool = False
@@ -97,6 +118,8 @@ class View:
     scroll: Scroll | None = None
     rows: Rows | None = None
     slide: Slide | None = None
+    mirrors: bool = False
+    """Lays out its children from right to left; their order in the tree stays as it is read."""
     bounds: Rect = EMPTY
     first_index: int = 0
 
@@ -167,18 +190,26 @@ def place(view: View, bounds: Rect, now_ms: int) -> None:
         for child in view.children:
             width, height = natural(child, inner.width)
             height = inner.height if child.height == FILL else height
-            x = inner.left + (inner.width - width) // 2 if view.centered else inner.left
+            x = _left_of(view, inner, width)
             y = inner.top + (inner.height - height) // 2 if view.centered else inner.top
             place(child, Rect(x, y, x + width, y + height), now_ms)
 
 
+def _left_of(view: View, inner: Rect, width: int) -> int:
+    """Return where a child of that width begins: in the middle, or at the side where reading begins."""
+    if view.centered:
+        return inner.left + (inner.width - width) // 2
+    return inner.right - width if view.mirrors else inner.left
+
+
 def _place_row(view: View, inner: Rect, now_ms: int) -> None:
-    x = inner.left
+    x = inner.right if view.mirrors else inner.left
     for child, (width, height) in zip(view.children, _row_sizes(view.children, inner.width), strict=True):
         height = inner.height if child.height == FILL else min(height, inner.height)
         y = inner.top + (inner.height - height) // 2
+        x -= width if view.mirrors else 0
         place(child, Rect(x, y, x + width, y + height), now_ms)
-        x += width
+        x += 0 if view.mirrors else width
 
 
 def _place_column(view: View, inner: Rect, now_ms: int) -> None:
@@ -194,7 +225,7 @@ def _place_column(view: View, inner: Rect, now_ms: int) -> None:
             height = max(0, spare) * child.weight // weights
         elif child.height == FILL:
             height = inner.bottom - y
-        x = inner.left + (inner.width - width) // 2 if view.centered else inner.left
+        x = _left_of(view, inner, width)
         place(child, Rect(x, y, x + width, y + height), now_ms)
         y += height
 
