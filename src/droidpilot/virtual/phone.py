@@ -20,6 +20,7 @@ from droidpilot.virtual.apps.more import more_apps
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
+from droidpilot.virtual.faults import Faults
 from droidpilot.virtual.hierarchy import SeenNode, see, to_xml
 from droidpilot.virtual.host import App
 from droidpilot.virtual.inputs import InputLog
@@ -73,6 +74,7 @@ class Phone:
         self.move_ms = move_ms  # how long a window slides, where there are transitions
         self.lock = threading.RLock()
         self.inputs = InputLog()
+        self.faults = Faults()
         self._clock: Clock = clock if clock is not None else SystemClock()
         self._began = self._clock.monotonic()
         self._acting_ms: int | None = None
@@ -437,6 +439,7 @@ class Phone:
                 "hung": sorted(self.hung),
                 "factory_resets": self.resets,
                 "inputs": self.inputs.state(),
+                "faults": self.faults.state(),
             }
             for app in self.apps.values():
                 told |= app.state()
