@@ -231,7 +231,9 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
         case SessionStarted():
             return _started(event), "dim"
         case DeviceConnected():
-            return f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s", "dim"
+            way = ", by plain ADB" if event.way == "plain" else ""
+            words = f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s{way}"
+            return words, "dim"
         case PhoneChanged():
             return changed_words(event), "bad" if event.became == "failed" else "dim"
         case ApprovalAnswered():

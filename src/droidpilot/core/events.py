@@ -57,6 +57,9 @@ class DeviceConnected(Event):
     model: str = Field(description="what the phone calls itself")
     sdk: int = Field(description="Android API level, 0 where unknown")
     ms: int = Field(description="how long connecting took")
+    way: Literal["helper", "plain"] = Field(
+        default="helper", description="by the in-phone server, or by plain ADB commands where that cannot run"
+    )
 
 
 class PhoneChanged(Event):

@@ -19,7 +19,6 @@ from droidpilot.device import keystrokes, pictures, readings, rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.device.inphone import PhoneServer
-from droidpilot.device.keeper import OEM_HINT
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
 
@@ -67,6 +66,11 @@ class AndroidDriver:
     @property
     def facts(self) -> DeviceFacts:
         return self._facts
+
+    @property
+    def restarts(self) -> int:
+        """How often the in-phone server had to be started again."""
+        return self._server.restarts
 
     # reads
 
@@ -166,19 +170,16 @@ class AndroidDriver:
         if keystrokes.untypable(text):
             raise DeviceRefused("no key of the phone makes some of these characters", code="untypable")
         self._alive()
-        commands = [["keyevent", *keys] for keys in keystrokes.erasing(erase)]
-        commands += [["text", argument] for argument in keystrokes.arguments(text)]
-        for number, words in enumerate(commands):
-            answer = self._link.shell(["input", *words], deadline, sent="unknown")
-            if answer.code != 0 or "xception" in answer.text or answer.text.startswith("Error"):
-                # The permission is asked for before the first key: then nothing was typed at all.
-                is_denied = number == 0 and ("ecurityException" in answer.text or "INJECT_EVENTS" in answer.text)
-                raise DeviceRefused(
-                    f"the phone did not take the keys: {shorten(one_line(answer.text), 200)}",
-                    code="inject_denied" if is_denied else "keys_failed",
-                    hint=OEM_HINT if is_denied else "",
-                    sent="no" if is_denied else "unknown",
-                )
+        commands = [["input", "keyevent", *keys] for keys in keystrokes.erasing(erase)]
+        commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
+        if not commands:
+            return
+        answer = self._link.script(commands, deadline, sent="unknown")
+        if readings.is_injection_denied(answer.text):
+            raise readings.injection_denied(self._facts.brand)
+        if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
+            said = shorten(one_line(answer.text), 200) or f"exit code {answer.code}"
+            raise DeviceRefused(f"the phone did not take the keys: {said}", code="keys_failed", sent="unknown")
 
     def press(self, key: str, deadline: Deadline) -> None:
         if key not in KEYS:
@@ -251,7 +252,12 @@ class AndroidDriver:
         Raises:
             DeviceRefused: code `said_no` (sent "unknown": half of a gesture may have been injected) for a false answer.
         """
-        answer = self._post(method, params, deadline)
+        try:
+            answer = self._post(method, params, deadline)
+        except DeviceRefused as error:
+            if readings.is_injection_denied(error.message):
+                error.hint = readings.injection_denied(self._facts.brand).hint
+            raise
         if answer is False:
             raise DeviceRefused(f"the phone says that {method} did not work", code="said_no", sent="unknown")
         if answer is not True:
@@ -318,18 +324,23 @@ def connect(
     """
     link = PhoneLink(server, serial)
     phone_server = PhoneServer(link, clock)
-    known = readings.properties(link.shell(["getprop"], deadline).text)
-    sdk = known.get("ro.build.version.sdk", "")
-    facts = DeviceFacts(
-        serial=serial,
-        model=shorten(one_line(known.get("ro.product.model", "")), 100),
-        brand=shorten(one_line(known.get("ro.product.brand", "")), 100),
-        sdk=int(sdk) if sdk.isdecimal() else 0,
-        release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
-    )
+    facts = facts_of(link, deadline)
     try:
         phone_server.start(deadline, progress=progress)
     except BaseException:
         phone_server.stop()
         raise
     return AndroidDriver(link, phone_server, clock, facts)
+
+
+def facts_of(link: PhoneLink, deadline: Deadline) -> DeviceFacts:
+    """Ask the phone what it is."""
+    known = readings.properties(link.shell(["getprop"], deadline).text)
+    sdk = known.get("ro.build.version.sdk", "")
+    return DeviceFacts(
+        serial=link.serial,
+        model=shorten(one_line(known.get("ro.product.model", "")), 100),
+        brand=shorten(one_line(known.get("ro.product.brand", "")), 100),
+        sdk=int(sdk) if sdk.isdecimal() else 0,
+        release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
+    )

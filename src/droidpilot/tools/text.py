@@ -62,6 +62,13 @@ def selector_of(hierarchy: Hierarchy, node: Node) -> Selector:
     return Selector(cls=node.cls, resource_id=node.resource_id, package=node.package, instance=equals.index(node.index))
 
 
+#: Codes of a driver that will not fill a field, and what they mean. It has done nothing then.
+_REFUSALS = {
+    "not_editable": "the phone does not let this field be filled",
+    "untypable": "without the helper this phone is typed into by keys",
+}
+
+
 class TypeText:
     name: ClassVar[str] = "type_text"
     summary: ClassVar[str] = "Put text into a field: the one with the ref, or the focused one. It does not press enter."
@@ -114,9 +121,9 @@ class TypeText:
             phone.driver.set_text(plan.field, plan.bounds, plan.text, phone.deadline)
         except DeviceRefused as error:
             # Only what proves that nothing was done lets another route be tried.
-            if error.code != "not_editable" or error.sent != "no":
+            if error.code not in _REFUSALS or error.sent != "no":
                 raise
-            return Done(text=_by_another_route(plan, phone))
+            return Done(text=_by_another_route(plan, phone, error.code))
         return Done(text="")
 
     def look_after(self, arguments: Arguments, aim: Aim, before: Screen, after: Screen) -> bool | None:
@@ -154,7 +161,7 @@ class TypeText:
         return field
 
 
-def _by_another_route(plan: _Typing, phone: Phone) -> str:
+def _by_another_route(plan: _Typing, phone: Phone, refusal: str) -> str:
     """Type into a field that refused to be filled, and say how.
 
     Raises:
@@ -163,27 +170,28 @@ def _by_another_route(plan: _Typing, phone: Phone) -> str:
     beyond = untypable(plan.keys)
     keyboard = phone.keyboard if beyond else None
     if beyond and keyboard is None:
-        raise _no_route(plan, beyond, "set `keyboard` to switch in your settings, if the phone has AdbKeyboard")
+        raise _no_route(
+            plan, beyond, refusal, "set `keyboard` to switch in your settings, if the phone has AdbKeyboard"
+        )
     if keyboard is not None and not keyboard.is_installed(phone.deadline):
-        raise _no_route(plan, beyond, "install AdbKeyboard on the phone yourself (it comes with uiautomator2's app)")
+        hint = "install AdbKeyboard on the phone yourself (it comes with uiautomator2's app)"
+        raise _no_route(plan, beyond, refusal, hint)
     if not phone.driver.has_focus(plan.field, plan.bounds, phone.deadline):
         raise DeviceRefused(
-            "the phone does not let this field be filled, and it does not have the focus",
+            f"{_REFUSALS[refusal]}, and it does not have the focus",
             code="not_focused",
             hint="tap it first; then its text goes in as key presses",
         )
     if keyboard is None:
         phone.driver.type_keys(plan.keys, phone.deadline, erase=plan.erase)
-        return "Typed as key presses, since the field does not let itself be filled."
+        return f"Typed as key presses: {_REFUSALS[refusal]}."
     keyboard.type_text(plan.keys, phone.deadline, is_replacing=bool(plan.erase))
-    return "Typed through AdbKeyboard, since the field does not let itself be filled; the keyboard was switched back."
+    return f"Typed through AdbKeyboard: {_REFUSALS[refusal]}. The phone's own keyboard is back."
 
 
-def _no_route(plan: _Typing, beyond: str, hint: str) -> DeviceRefused:
+def _no_route(plan: _Typing, beyond: str, refusal: str, hint: str) -> DeviceRefused:
     which = "some of its characters" if plan.is_secret else f"the characters {_named(beyond)}"
-    return DeviceRefused(
-        f"this field does not let itself be filled, and no key of the phone makes {which}", code="no_route", hint=hint
-    )
+    return DeviceRefused(f"{_REFUSALS[refusal]}, and no key makes {which}", code="no_route", hint=hint)
 
 
 def _named(characters: str) -> str:
