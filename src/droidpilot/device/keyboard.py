@@ -53,8 +53,8 @@ class AdbKeyboard:
             )
         return ADB_KEYBOARD in answer.text.split()
 
-    def type_text(self, text: str, deadline: Deadline, *, is_replacing: bool) -> None:
-        """Type into the field that has the focus, once; the keyboard that was there before is back afterwards.
+    def type_text(self, text: str, deadline: Deadline, *, is_replacing: bool) -> str:
+        """Type into the field that has the focus, once, and switch back; return what could not be switched back.
 
         Raises:
             DeviceError: sent "no" until the first broadcast was handed over. Codes: `no_keyboard`,
@@ -68,7 +68,8 @@ class AdbKeyboard:
             self._broadcast(_INPUT, deadline, "--es", "text", base64.b64encode(text.encode()).decode())
         finally:
             back = Deadline.after(self._clock, SWITCH_BACK_S)
-            self._keeper.restore(back, kinds=("keyboard", "enabled"))
+            done = self._keeper.restore(back, kinds=("keyboard", "enabled"))
+        return "; ".join(one.words for one in done if one.became == "failed")
 
     def _wait_until_served(self, deadline: Deadline) -> None:
         """Wait until fields are served by it. A phone that does not say which keyboard serves is taken at its word."""

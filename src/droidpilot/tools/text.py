@@ -185,8 +185,9 @@ def _by_another_route(plan: _Typing, phone: Phone, refusal: str) -> str:
     if keyboard is None:
         phone.driver.type_keys(plan.keys, phone.deadline, erase=plan.erase)
         return f"Typed as key presses: {_REFUSALS[refusal]}."
-    keyboard.type_text(plan.keys, phone.deadline, is_replacing=bool(plan.erase))
-    return f"Typed through AdbKeyboard: {_REFUSALS[refusal]}. The phone's own keyboard is back."
+    problem = keyboard.type_text(plan.keys, phone.deadline, is_replacing=bool(plan.erase))
+    back = f"But {problem}." if problem else "The phone's own keyboard is back."
+    return f"Typed through AdbKeyboard: {_REFUSALS[refusal]}. {back}"
 
 
 def _no_route(plan: _Typing, beyond: str, refusal: str, hint: str) -> DeviceRefused:
