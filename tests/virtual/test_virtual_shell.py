@@ -37,6 +37,7 @@ def run(*lines: str, hand: Hand | None = None) -> tuple[str, int]:
             caller.camera,
             asyncio.Lock(),
             services.trouble,
+            services.tunnels,
         )
         shell = Shell(context, COMMANDS, emit)
         for line in lines:
