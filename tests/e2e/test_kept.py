@@ -54,17 +54,13 @@ def killed(setting: Setting, home: Path, *, at_change: int = 0, after_s: float =
     begun = len(settings.changes)
     words = [sys.executable, "-m", "tests.e2e.killed_typing", str(home), setting.phone.serial, str(setting.adb_port)]
     child = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    try:
-        patience = time.monotonic() + 60
-        while len(settings.changes) - begun < max(1, at_change):
-            assert child.poll() is None, child.communicate()[1]
-            assert time.monotonic() < patience, "the run never began"
-            time.sleep(0.0005)
-        time.sleep(after_s)
-    finally:
-        child.kill()
-        child.communicate()
-    assert child.returncode == -signal.SIGKILL
+    patience = time.monotonic() + 60
+    while len(settings.changes) - begun < max(1, at_change) and child.poll() is None and time.monotonic() < patience:
+        time.sleep(0.0005)
+    time.sleep(after_s if child.poll() is None else 0)
+    child.kill()
+    _, problem = child.communicate()
+    assert child.returncode == -signal.SIGKILL, problem
 
 
 def put_back(setting: Setting, home: Path, *, by_next_run: bool) -> list[str]:

@@ -6,6 +6,7 @@ Each goes through a whole session, the real adb server and the virtual phone, an
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ from tests.e2e.setting import Setting, virtual_setting
 from tests.reports.typed import open_form, open_phone
 
 from droidpilot.core.calls import Status
-from droidpilot.core.events import ToolReturned
+from droidpilot.core.clock import Deadline, SystemClock
+from droidpilot.core.events import Noted, ToolReturned
+from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.keeper import Keeper, left_behind
 from droidpilot.device.keystrokes import DELETE, MOVE_END
 from droidpilot.transcript.files import TRANSCRIPT
-from droidpilot.virtual.apps.packages import FIELDS
-from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME
+from droidpilot.virtual.apps.packages import FIELDS, Package
+from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NESTED_IME
 
 HEBREW = "שלום!"
 ANIMATIONS = ("window_animation_scale", "transition_animation_scale", "animator_duration_scale")
@@ -32,6 +36,16 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
+
+
+@contextmanager
+def broken(setting: Setting, name: str, *args: object) -> Iterator[None]:
+    """Break the phone for a while."""
+    setting.phone.phone.faults.set(name, *args)
+    try:
+        yield
+    finally:
+        setting.phone.phone.faults.clear(name)
 
 
 def keyboards(setting: Setting) -> tuple[str | None, str | None]:
@@ -169,6 +183,16 @@ def test_b27_the_keyboard_is_switched_for_the_text_and_back(setting: Setting, ho
     assert truth[-2:] == [ADB_KEYBOARD, LATIN_IME]
 
 
+def test_b27_a_keyboard_that_does_not_come_is_given_up_and_the_old_one_is_there(setting: Setting, home: Path) -> None:
+    """The phone says that it chose it, and did not: nothing is typed blindly, and nothing of ours is left."""
+    before = keyboards(setting)
+    with open_form(setting, home, keyboard="switch") as typing, broken(setting, "ime-stuck"):
+        result = typing.type("ink", HEBREW)
+        assert (result.status, result.sent, result.code) == (Status.LOGIC, "no", "keyboard_not_switched")
+        assert typing.holds("ink") == ""
+    assert keyboards(setting) == before
+
+
 # -- B30: a helper that fails ends nothing
 
 
@@ -190,6 +214,25 @@ def test_row_1_every_script_on_the_first_run(setting: Setting, home: Path) -> No
             assert (result.status, typing.holds("plain")) == (Status.OK, text)
 
 
+def test_row_2_a_phone_that_forbids_settings_is_called_that(setting: Setting, home: Path) -> None:
+    """Forbidden is not "not installed": the switch in Developer options is named."""
+    with broken(setting, "settings-denied"), open_phone(setting, home, animations="off") as typing:
+        pass
+    notes = [event.text for event in typing.events if isinstance(event, Noted)]
+    assert any("does not let global/window_animation_scale be set" in note for note in notes)
+    assert any("USB debugging (Security settings)" in note for note in notes)
+    assert [setting.phone.phone.settings.get("global", key) for key in ANIMATIONS] == ["1.0", "1.0", "1.0"]
+    assert left_behind(home) == []
+
+
+def test_row_3_a_keyboard_that_is_installed_and_not_enabled_is_enabled_first(setting: Setting, home: Path) -> None:
+    assert ADB_KEYBOARD not in (keyboards(setting)[1] or "")
+    with open_form(setting, home, keyboard="switch") as typing:
+        typing.type("ink", HEBREW)
+    switched = [one.what for one in typing.changes if one.became == "switched"]
+    assert switched == ["secure/enabled_input_methods", "secure/default_input_method"]
+
+
 def test_row_4_typing_that_leaves_the_field_empty_is_a_failure(setting: Setting, home: Path) -> None:
     with open_form(setting, home) as typing:
         typing.field("plain").filter = lambda text: ""
@@ -200,12 +243,34 @@ def test_row_4_typing_that_leaves_the_field_empty_is_a_failure(setting: Setting,
     assert [(event.status, event.sent, event.read_back) for event in returned] == [("logic", "yes", "changed")]
 
 
+def test_row_5_absence_is_not_remembered(setting: Setting, home: Path) -> None:
+    with open_form(setting, home, keyboard="switch") as typing:
+        with broken(setting, "ime-unknown"):
+            result = typing.type("ink", HEBREW)
+            assert (result.code, result.sent) == ("no_route", "no") and "install AdbKeyboard" in result.text
+        assert typing.type("ink", HEBREW).read_back == "exact"
+
+
 def test_row_6_after_the_session_no_keyboard_of_ours_is_left(setting: Setting, home: Path) -> None:
     before = keyboards(setting)
     with pytest.raises(ZeroDivisionError), open_form(setting, home, keyboard="switch") as typing:
         typing.type("ink", HEBREW)
         raise ZeroDivisionError
     assert keyboards(setting) == before
+
+
+def test_row_7_what_a_killed_run_left_is_said_by_the_next_one(setting: Setting, home: Path) -> None:
+    """The kill itself, at any moment, is tests/e2e/test_kept.py."""
+    before = keyboards(setting)
+    clock = SystemClock()
+    link = PhoneLink(AdbServer(setting.adb_port), setting.phone.serial)
+    Keeper(home, link, clock).switch_keyboard(ADB_KEYBOARD, Deadline.after(clock, 10))
+    assert keyboards(setting) != before
+    with open_phone(setting, home) as typing:
+        assert keyboards(setting) == before
+    assert [one.became for one in typing.changes] == ["restored", "restored"]
+    kinds = [event.kind for event in typing.events]
+    assert kinds.index("phone_changed") < kinds.index("device_connected"), "before anything else"
 
 
 def test_row_8_nothing_dismisses_the_keyboard(setting: Setting, home: Path) -> None:
@@ -231,19 +296,24 @@ def test_row_10_the_keyboard_stays_unless_a_person_says_otherwise(setting: Setti
 
 
 def test_row_11_an_id_with_a_dollar_and_other_services_come_through(setting: Setting, home: Path) -> None:
-    settings = setting.phone.phone.settings
+    """The keyboard that was there has a nested class, whose `$` a shell would expand; services of others stay."""
+    phone = setting.phone.phone
+    package = NESTED_IME.partition("/")[0]
+    phone.install(Package(package, "Keys", "1", 1, 10_999, is_system=False, megabytes=1))
     services = "com.example/.Reader$Inner:com.other/.Filler"
-    settings.put("secure", "enabled_accessibility_services", services, source="person")
-    other = "com.example.keys/.Outer$Inner"
-    settings.put("secure", "enabled_input_methods", f"{LATIN_IME}:{other}", source="person")
+    phone.settings.put("secure", "enabled_accessibility_services", services, source="person")
+    phone.settings.put("secure", "enabled_input_methods", f"{LATIN_IME}:{NESTED_IME}", source="person")
+    phone.settings.put("secure", "default_input_method", NESTED_IME, source="person")
     try:
         with open_form(setting, home, keyboard="switch", animations="off") as typing:
             assert typing.type("ink", HEBREW).read_back == "exact"
-        assert keyboards(setting) == (LATIN_IME, f"{LATIN_IME}:{other}")
-        assert settings.get("secure", "enabled_accessibility_services") == services
+        assert keyboards(setting) == (NESTED_IME, f"{LATIN_IME}:{NESTED_IME}")
+        assert phone.settings.get("secure", "enabled_accessibility_services") == services
     finally:
-        settings.put("secure", "enabled_input_methods", LATIN_IME, source="person")
-        settings.delete("secure", "enabled_accessibility_services", source="person")
+        phone.settings.put("secure", "default_input_method", LATIN_IME, source="person")
+        phone.settings.put("secure", "enabled_input_methods", LATIN_IME, source="person")
+        phone.settings.delete("secure", "enabled_accessibility_services", source="person")
+        phone.uninstall(package)
 
 
 # -- outcomes
@@ -305,6 +375,73 @@ def test_b40_a_line_break_presses_nothing(setting: Setting, home: Path) -> None:
         assert refused.code == "no_route" and "U+000A" in refused.text
         assert typing.holds("ink") == ""
     assert setting.truth("fields")["submitted"] == []
+
+
+# -- an answer that does not come
+
+
+def test_a_text_whose_answer_is_lost_is_looked_for(setting: Setting, home: Path) -> None:
+    """The text stands in the field: that is what was asked for, and nobody types it again."""
+    with open_form(setting, home) as typing:
+        ref = typing.ref("Anything")
+        before = now(setting)
+        setting.phone.phone.faults.set("reply-lost", "close")
+        result = typing.call("type_text", ref=ref, text="hello")
+        assert (result.status, result.sent, result.read_back) == (Status.OK, "yes", "exact"), result.text
+        assert [one["kind"] for one in inputs(setting, before)] == ["set_text"]
+
+
+def test_keys_whose_answer_is_lost_are_looked_for(setting: Setting, home: Path) -> None:
+    with open_form(setting, home) as typing:
+        ref = typing.ref("Signature")
+        typing.call("tap", ref=ref)
+        before = now(setting)
+        setting.phone.phone.faults.schedule(
+            "reply-lost", "input:+2", "close"
+        )  # the first one is the setText it refuses
+        result = typing.call("type_text", ref=ref, text="hello")
+        assert (result.status, result.read_back) == (Status.OK, "exact"), result.text
+        assert sum(one["kind"] == "text" for one in inputs(setting, before)) == 1
+
+
+def test_a_text_whose_answer_is_lost_and_that_is_not_seen_is_unknown(setting: Setting, home: Path) -> None:
+    with open_form(setting, home) as typing:
+        ref = typing.ref("Secret word")
+        setting.phone.phone.faults.set("reply-lost", "close")
+        result = typing.call("type_text", ref=ref, text="hunter2hunter2")
+        assert (result.status, result.sent) == (Status.UNKNOWN, "unknown")
+        assert "do not simply repeat it" in result.text
+
+
+def test_a_text_that_is_lost_is_seen_to_be_missing(setting: Setting, home: Path) -> None:
+    """The phone says that it typed, and did not (field row 4)."""
+    with open_form(setting, home) as typing:
+        ref = typing.ref("Anything")
+        setting.phone.phone.faults.set("tap-lost")
+        result = typing.call("type_text", ref=ref, text="hello")
+        assert (result.status, result.code) == (Status.LOGIC, "text_changed")
+        assert typing.holds("plain") == ""
+
+
+def test_a_phone_that_takes_no_keys_says_which_switch(setting: Setting, home: Path) -> None:
+    with open_form(setting, home) as typing:
+        ref = typing.ref("Signature")
+        typing.call("tap", ref=ref)
+        setting.phone.phone.faults.schedule("inject-denied", "input:+2")  # the first one is the setText it refuses
+        result = typing.call("type_text", ref=ref, text="hello")
+        setting.phone.phone.faults.clear("inject-denied")
+        assert (result.status, result.sent, result.code) == (Status.LOGIC, "no", "inject_denied"), result.text
+        assert "Developer options" in result.text and typing.holds("ink") == ""
+
+
+def test_a_field_that_takes_keys_only_must_have_the_focus(setting: Setting, home: Path) -> None:
+    """Keys go to what has the focus; giving it would be a tap that nobody asked for."""
+    with open_form(setting, home) as typing:
+        typing.call("tap", ref=typing.ref("Anything"))
+        result = typing.call("type_text", ref=typing.ref("Signature"), text="hello")
+        assert (result.status, result.sent, result.code) == (Status.LOGIC, "no", "not_focused")
+        assert "tap it first" in result.text
+        assert (typing.holds("ink"), typing.holds("plain")) == ("", "")
 
 
 # -- what is switched for a session

@@ -12,7 +12,7 @@ from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASE, SDK, Phone
 from droidpilot.virtual.shell import Command, Job
-from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
+from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, NESTED_IME, File, StoreFull
 from droidpilot.virtual.windows import SCREEN
 
 MAX_SWIPE_MS = 60_000
@@ -112,7 +112,8 @@ def _svc(job: Job) -> int:
 
 def installed_imes(phone: Phone) -> list[str]:
     """Return the keyboards that are installed."""
-    return [name for name in (LATIN_IME, ADB_KEYBOARD) if name == LATIN_IME or name.split("/")[0] in phone.packages]
+    known = (LATIN_IME, NESTED_IME, ADB_KEYBOARD)
+    return [name for name in known if name == LATIN_IME or name.split("/")[0] in phone.packages]
 
 
 def _ime(job: Job) -> int:
