@@ -25,8 +25,9 @@ SERVED_PATIENCE_S = 3.0
 #: How long switching back may take, whatever was left of the call.
 SWITCH_BACK_S = 8.0
 _POLL_S = 0.1
-#: Source: dumpsys input_method of Android 7 to 15. The name differs, and some vendors print neither.
-_SERVED = re.compile(r"\bmCur(?:Method)?Id=([^\s,}]+)")
+#: The keyboard that is bound, else the one that is chosen. Some vendors print neither. Source: dumpsys input_method of
+#: Android 7 to 15.
+_SERVING = (re.compile(r"\bmCurId=([^\s,}]+)"), re.compile(r"\bmCurMethodId=([^\s,}]+)"))
 
 
 class AdbKeyboard:
@@ -74,17 +75,20 @@ class AdbKeyboard:
     def _wait_until_served(self, deadline: Deadline) -> None:
         """Wait until fields are served by it. A phone that does not say which keyboard serves is taken at its word."""
         patience = deadline.sooner(SERVED_PATIENCE_S)
-        while True:
-            served = _SERVED.search(self._link.shell(("dumpsys", "input_method"), deadline).text)
-            if served is None or served[1] in (ADB_KEYBOARD, "null") or patience.is_over():
-                break
+        while (serving := self._serving(deadline)) not in ("", ADB_KEYBOARD):
+            if patience.is_over():
+                raise DeviceRefused(
+                    f"AdbKeyboard is the default keyboard, but {shorten(one_line(serving), 100)} serves the field",
+                    code="keyboard_not_served",
+                    hint="on some phones, and on Android 16, AdbKeyboard never comes up: type what the keys can make",
+                )
             self._clock.sleep(_POLL_S)
-        if served is not None and served[1] not in (ADB_KEYBOARD, "null"):
-            raise DeviceRefused(
-                f"AdbKeyboard is the default keyboard, but {shorten(one_line(served[1]), 100)} still serves the field",
-                code="keyboard_not_served",
-                hint="on some phones, and on Android 16, AdbKeyboard never comes up; type with the keys that it has",
-            )
+
+    def _serving(self, deadline: Deadline) -> str:
+        """Return the id of the keyboard that serves fields now, empty where the phone does not say."""
+        text = self._link.shell(("dumpsys", "input_method"), deadline).text
+        found = next(filter(None, (pattern.search(text) for pattern in _SERVING)), None)
+        return "" if found is None or found[1] == "null" else found[1]
 
     def _broadcast(self, action: str, deadline: Deadline, *extras: str) -> None:
         answer = self._link.shell(("am", "broadcast", "-a", action, *extras), deadline, sent="unknown")
