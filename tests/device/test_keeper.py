@@ -110,7 +110,7 @@ def test_the_keyboard_is_switched_beside_the_others_and_back(
     assert enabled_ids(setting.value("secure", "enabled_input_methods")) == [LATIN_IME, other, ADB_KEYBOARD]
     assert [one.became for one in keeper.restore(within(10))] == ["restored", "restored"]
     assert setting.value("secure", "default_input_method") == LATIN_IME
-    assert enabled_ids(setting.value("secure", "enabled_input_methods")) == [LATIN_IME, other]
+    assert setting.value("secure", "enabled_input_methods") == f"{LATIN_IME};12;-7:{other}", "subtypes and all"
 
 
 def test_a_keyboard_the_phone_does_not_know_changes_nothing(

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.cli.cli_shell import COMMAND
 from tests.e2e.setting import Setting, virtual_setting
 from tests.reports.typed import open_form, open_phone
 
@@ -107,6 +108,35 @@ def test_killed_at_each_change_of_the_phone(setting: Setting, tmp_path: Path, at
     said = put_back(setting, home, by_next_run=at_change % 2 == 0)
     assert truth(setting) == AS_FOUND
     assert any("a run that ended without putting it back" in words for words in said)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("at_change", [1, 4, 5, 6])
+def test_ctrl_c_leaves_nothing_behind(setting: Setting, tmp_path: Path, at_change: int) -> None:
+    """Also in the middle of switching, or of switching back: the program itself, with its own signal handling."""
+    home = tmp_path / "home"
+    with open_form(setting, home) as typing:
+        typing.type("ink", "x")
+    settings = setting.phone.phone.settings
+    begun = len(settings.changes)
+    env = os.environ | {
+        "DROIDPILOT_HOME": str(home),
+        "DROIDPILOT_KEYBOARD": "switch",
+        "DROIDPILOT_ANIMATIONS": "off",
+        "DROIDPILOT_ASK": "never",
+        "ANDROID_ADB_SERVER_PORT": str(setting.adb_port),
+    }
+    words = [str(COMMAND), "call", "type_text", "text=שלום", "-d", setting.phone.serial]
+    child = subprocess.Popen(words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    patience = time.monotonic() + 60
+    while len(settings.changes) - begun < at_change and child.poll() is None and time.monotonic() < patience:
+        time.sleep(0.0005)
+    assert child.poll() is None, child.communicate()[0]
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=60)
+    assert child.returncode in (0, 130), said
+    assert truth(setting) == AS_FOUND, said
+    assert left_behind(home) == []
 
 
 def test_what_a_person_set_after_the_kill_stays(setting: Setting, tmp_path: Path) -> None:
