@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Literal
 
 from droidpilot.core.clock import Clock, Deadline, SystemClock, timestamp
-from droidpilot.core.errors import DeviceBusy, DeviceError, DeviceRefused, UsageError
+from droidpilot.core.errors import (
+    DeviceBusy,
+    DeviceError,
+    DeviceLost,
+    DeviceRefused,
+    DeviceUnavailable,
+    UsageError,
+)
 from droidpilot.core.events import Event, PhoneChanged
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device.adb import AdbServer, PhoneLink
@@ -35,6 +42,8 @@ ROTATION = ("system", "user_rotation")
 NEVER_SET = frozenset({("secure", "enabled_accessibility_services"), KEYBOARD, ENABLED})
 #: How long a phone may take until a keyboard that it says it switched is the default one.
 SWITCH_PATIENCE_S = 3.0
+#: How long a lost phone is waited for before what is left is left to the next run: adb reconnects in 0.3 s.
+LINK_PATIENCE_S = 5.0
 _POLL_S = 0.1
 #: What many vendors ask for before ADB may set anything.
 OEM_HINT = (
@@ -87,6 +96,7 @@ class Keeper:
         self._clock = clock
         self._record = record or _unrecorded
         self._list = ChangeList(home, phone_id) if phone_id else None
+        self._patience: Deadline | None = None  # how long a lost phone is waited for, while something is put back
 
     # changing
 
@@ -160,6 +170,13 @@ class Keeper:
         """
         if not every_list(self._home):
             return []
+        self._patience = deadline.sooner(LINK_PATIENCE_S)
+        try:
+            return self._restore(deadline, kinds, is_asked=is_asked)
+        finally:
+            self._patience = None
+
+    def _restore(self, deadline: Deadline, kinds: Collection[Kind], *, is_asked: bool) -> list[Repaired]:
         try:
             changes_of = self._open(deadline)
             changes = changes_of.read()
@@ -200,6 +217,8 @@ class Keeper:
             (ours,) = change.ours
             if ours not in enabled_ids(now) or ours in enabled_ids(change.before):
                 return "already", f"{ours} is not enabled any more"
+            if self._get(*KEYBOARD, deadline) == ours:
+                return "kept", f"{ours} is the keyboard that somebody chose since; it stays enabled"
             self._ime_back("disable", ours, change, deadline)
             return "restored", f"{ours} is disabled again"
         if now == change.before:
@@ -285,10 +304,22 @@ class Keeper:
     def _get(self, namespace: str, key: str, deadline: Deadline) -> str | None:
         said = self._shell("settings", "get", namespace, key, deadline=deadline)
         value = said.removesuffix("\n")
+        if "xception" in value or "\n" in value:  # some phones end a refusal with 0
+            raise DeviceRefused(
+                f"the phone does not tell {namespace}/{key}: {_words(value)}", code="setting_denied", hint=OEM_HINT
+            )
         return None if value == "null" else value
 
     def _shell(self, *argv: str, deadline: Deadline, is_write: bool = False) -> str:
-        answer = self._link.shell(argv, deadline, sent="unknown" if is_write else "no")
+        # All that is sent here may be sent again: it sets a value, and the value is read afterwards.
+        while True:
+            try:
+                answer = self._link.shell(argv, deadline, sent="unknown" if is_write else "no")
+                break
+            except (DeviceLost, DeviceUnavailable):
+                if self._patience is None or self._patience.is_over():
+                    raise
+                self._clock.sleep(_POLL_S)
         if answer.code != 0 and not is_write:
             raise DeviceRefused(
                 f"{' '.join(argv[:2])} failed on the phone: {_words(answer.text)}", code="command_failed"
