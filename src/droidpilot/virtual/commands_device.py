@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 from droidpilot.virtual import broken_dumps
+from droidpilot.virtual.commands_log import logcat
+from droidpilot.virtual.commands_services import nc, refuse_recording
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
-from droidpilot.virtual.phone import MODEL, RELEASE, SDK, Phone
+from droidpilot.virtual.phone import MODEL, RELEASES, SDK, Phone
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, NESTED_IME, File, StoreFull
-from droidpilot.virtual.windows import SCREEN
 
 MAX_SWIPE_MS = 60_000
 DENIED = (
@@ -21,16 +22,21 @@ DENIED = (
     "requires:android.permission.WRITE_SECURE_SETTINGS"
 )
 SWIPE_MS = 300
+SOURCES = frozenset({"touchscreen", "keyboard", "mouse", "stylus", "touchpad", "trackball", "dpad", "gamepad"})
+MOTIONS = {"DOWN": 0, "UP": 1, "MOVE": 2}
+KEY_UP, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_CENTER = 19, 20, 21, 22, 23
+COMBINATIONS = {("113", "50"): 279, ("114", "50"): 279, ("57", "61"): 187, ("58", "61"): 187}
+"""Keys held together that mean what one key means: Ctrl+V is paste, Alt+Tab the recent apps."""
 DISPLAY_ID = "4619827259835644672"
 """What SurfaceFlinger calls the only display."""
 
 
-def properties(seed: int) -> dict[str, str]:
+def properties(seed: int, sdk: int = SDK) -> dict[str, str]:
     """Return the system properties that `getprop` knows."""
     return {
         "ro.serialno": f"VIRTUAL{seed:08d}"[-16:],
-        "ro.build.version.sdk": str(SDK),
-        "ro.build.version.release": RELEASE,
+        "ro.build.version.sdk": str(sdk),
+        "ro.build.version.release": RELEASES[sdk],
         "ro.product.brand": "droidpilot",
         "ro.product.manufacturer": "droidpilot",
         "ro.product.model": MODEL,
@@ -48,7 +54,7 @@ def properties(seed: int) -> dict[str, str]:
 
 
 def _getprop(job: Job) -> int:
-    known = properties(job.phone.seed)
+    known = properties(job.phone.seed, job.phone.sdk)
     if len(job.args) == 1:
         for name, value in sorted(known.items()):
             job.say(f"[{name}]: [{value}]")
@@ -58,13 +64,28 @@ def _getprop(job: Job) -> int:
 
 
 def _wm(job: Job) -> int:
-    if job.args[1:2] == ["size"] and len(job.args) == 2:
-        job.say(f"Physical size: {SCREEN.width}x{SCREEN.height}")
-        return 0
-    if job.args[1:2] == ["density"] and len(job.args) == 2:
-        job.say("Physical density: 440")
-        return 0
-    return job.fail("wm: this phone can only tell its size and density", 255)
+    verb, value = [*job.args[1:], "", ""][:2]
+    display = job.phone.display
+    try:
+        with job.phone.lock:
+            if verb == "size" and not value:
+                job.say("Physical size: {}x{}".format(*display.physical))
+                if display.override is not None:
+                    job.say("Override size: {}x{}".format(*display.override))
+            elif verb == "size":
+                width, _, height = value.partition("x")
+                display.resize(None if value == "reset" else (int(width), int(height)))
+            elif verb == "density" and not value:
+                job.say(f"Physical density: {display.density}")
+                if display.density_override is not None:
+                    job.say(f"Override density: {display.density_override}")
+            elif verb == "density":
+                display.set_density(None if value == "reset" else int(value))
+            else:
+                return job.fail("usage: wm size [reset|WxH] | wm density [reset|DPI]", 255)
+    except ValueError:
+        return job.fail(f"Error: bad {verb} {value[:40]}", 255)
+    return 0
 
 
 def _settings(job: Job) -> int:
@@ -162,7 +183,7 @@ async def _inject(job: Job) -> int:
     words = job.args[1:]
     if words[:1] == ["-d"]:
         words = words[2:]
-    if words and words[0] in ("touchscreen", "keyboard"):
+    if words and words[0] in SOURCES:
         words = words[1:]
     verb, rest = (words[0], words[1:]) if words else ("", [])
     touch = job.context.touch
@@ -181,6 +202,16 @@ async def _inject(job: Job) -> int:
             for name in rest:
                 if not name.startswith("--"):
                     touch.key(key_code(name), is_long="--longpress" in rest)
+        elif verb == "keycombination" and len(rest) in (2, 4):
+            codes = [str(key_code(name)) for name in (rest[2:] if rest[0] == "-t" else rest)]
+            touch.key(COMBINATIONS.get((codes[0], codes[1]), int(codes[1])))
+        elif verb == "press" and not rest:
+            touch.key(KEY_CENTER)
+        elif verb == "roll" and len(rest) == 2:
+            dx, dy = float(rest[0]), float(rest[1])
+            touch.key((KEY_RIGHT if dx > 0 else KEY_LEFT) if abs(dx) >= abs(dy) else (KEY_DOWN if dy > 0 else KEY_UP))
+        elif verb == "motionevent" and len(rest) == 3 and rest[0].upper() in MOTIONS:
+            touch.finger(MOTIONS[rest[0].upper()], float(rest[1]), float(rest[2]))
         else:
             return job.fail("Error: Invalid arguments for command: " + " ".join(words)[:200], 255)
     except ValueError as problem:
@@ -209,8 +240,10 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
         job.say(f"UI hierchary dumped to: {path}")
         return 0
     try:
-        text = broken_dumps.spoil(failure, job.phone.dump(DEFAULT_DEPTH))
-        job.phone.files.write(path, File(text.encode("utf-8"), 0o100660, job.phone.wall_s()))
+        data = job.phone.dump_bytes(DEFAULT_DEPTH)
+        if failure:
+            data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
+        job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))
     except StoreFull as full:
         return job.fail(f"ERROR: {full}")
     job.say(f"UI hierchary dumped to: {path}")
@@ -284,18 +317,6 @@ def _ip(job: Job) -> int:
     return 0
 
 
-async def _logcat(job: Job) -> int:
-    if "-c" in job.args or "--clear" in job.args:
-        return 0
-    head = b"--------- beginning of main\n"
-    if "-d" in job.args or job.emit is None:
-        job.out += head
-    else:
-        await job.emit(1, head)
-        await job.context.forever()
-    return 0
-
-
 DEVICE_COMMANDS: Final[dict[str, Command]] = {
     "app_process": _app_process,
     "getprop": _getprop,
@@ -303,8 +324,10 @@ DEVICE_COMMANDS: Final[dict[str, Command]] = {
     "ime": _ime,
     "input": _input,
     "ip": _ip,
-    "logcat": _logcat,
+    "logcat": logcat,
+    "nc": nc,
     "screencap": _screencap,
+    "screenrecord": refuse_recording,
     "settings": _settings,
     "svc": _svc,
     "uiautomator": _uiautomator,

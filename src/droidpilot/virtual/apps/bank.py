@@ -110,10 +110,10 @@ class Bank:
 
     def _overview(self, window: Window) -> View:
         accounts = [row(account.name, f"{account.number}  ·  {money(account.cents)}") for account in self._accounts]
-        last = [row(f"To {sent['to']}", f"-{money(int(str(sent['cents'])))}") for sent in reversed(self._transfers[-5:])]
-        send = wide_button(
-            "New transfer", id=f"{BANK}:id/new_transfer", on_click=lambda: self._host.open(self._form())
-        )
+        last = [
+            row(f"To {sent['to']}", f"-{money(int(str(sent['cents'])))}") for sent in reversed(self._transfers[-5:])
+        ]
+        send = wide_button("New transfer", id=f"{BANK}:id/new_transfer", on_click=lambda: self._host.open(self._form()))
         heading = [label("Recent transfers", id=f"{BANK}:id/recent", size=40, pad=MARGIN)] if last else []
         return page(BANK, "Accounts", scroller(window, [*accounts, send, *heading, *last]), on_up=None)
 
@@ -166,9 +166,7 @@ class Bank:
                 done = wide_button("Done", id=f"{BANK}:id/done", on_click=lambda: self._host.close(form))
                 parts = [label("Transfer sent", id=f"{BANK}:id/headline", size=64, pad=MARGIN), *facts, done]
                 return page(BANK, "Transfer sent", scroller(window, parts), on_up=None)
-            sure = wide_button(
-                f"Send {money(cents)}", id=f"{BANK}:id/confirm", on_click=lambda: self._host.later(send)
-            )
+            sure = wide_button(f"Send {money(cents)}", id=f"{BANK}:id/confirm", on_click=lambda: self._host.later(send))
             return page(BANK, "Confirm transfer", scroller(window, [*facts, sure]), on_up=self._host.back)
 
         window.body = body

@@ -79,6 +79,11 @@ class Browser:
             "browser": {"visits": list(self._visits), "letters": [dict(letter) for letter in self._letters]},
         }
 
+    def view(self, url: str) -> None:
+        """Come to the front with a page, as a link in another app does."""
+        self._host.start(self.package)
+        self._go(url)
+
     def first(self) -> Window:
         return self._visit(START)
 
@@ -105,10 +110,14 @@ class Browser:
         lock = View("android.widget.ImageView", f"{BROWSER}:id/location_bar_status_icon", width=100, height=100)
         lock.desc = "Connection is secure"
         url = text_field(tab.bar, id=f"{BROWSER}:id/url_bar", is_focused=window.focus is tab.bar, weight=1)
-        reload = View("android.widget.ImageButton", f"{BROWSER}:id/refresh_button", desc="Refresh", width=154, height=154)
+        reload = View(
+            "android.widget.ImageButton", f"{BROWSER}:id/refresh_button", desc="Refresh", width=154, height=154
+        )
         reload.on_click = lambda: self._go(tab.address)
         bar.children = [lock, url, reload]
-        web = View("android.webkit.WebView", weight=1, scroll=window.scroll("web"), children=[self._document(window, tab)])
+        web = View(
+            "android.webkit.WebView", weight=1, scroll=window.scroll("web"), children=[self._document(window, tab)]
+        )
         shown = WEB.get(tab.address)
         web.text = shown.title if shown is not None else "This site can't be reached"
         holder = View("android.widget.FrameLayout", f"{BROWSER}:id/compositor_view_holder", weight=1, children=[web])

@@ -1,4 +1,4 @@
-"""Bubbles: shows windows of its own over every other app: a small round one, and a banner that takes the taps below it."""
+"""Bubbles: shows windows of its own over every other app: a small one, and a banner that takes taps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from droidpilot.virtual.apps.packages import BUBBLES
 from droidpilot.virtual.apps.parts import message, scroller
 from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, View
+from droidpilot.virtual.views import View
 from droidpilot.virtual.widgets import button, label, page, switch_row
 from droidpilot.virtual.windows import Window
 
@@ -68,7 +68,7 @@ class Bubbles:
 
     def _bubble(self) -> Window:
         def body() -> View:
-            made = View("android.widget.ImageView", f"{BUBBLES}:id/bubble", desc="Chat bubble", height=FILL)
+            made = View("android.widget.ImageView", f"{BUBBLES}:id/bubble", desc="Chat bubble", height=SIDE)
             made.on_click = self._tapped
             return made
 
@@ -82,7 +82,7 @@ class Bubbles:
         def body() -> View:
             close = button("Close", id=f"{BUBBLES}:id/close", on_click=lambda: self._hide("banner"))
             words = label("You have won a kite!", id=f"{BUBBLES}:id/banner_text", size=50, pad=(60, 40, 60, 20))
-            made = View("android.widget.LinearLayout", f"{BUBBLES}:id/banner", height=FILL, children=[words, close])
+            made = View("android.widget.LinearLayout", f"{BUBBLES}:id/banner", height=BANNER, children=[words, close])
             made.on_click = self._tapped
             return made
 

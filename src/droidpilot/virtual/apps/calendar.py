@@ -1,7 +1,7 @@
 """Calendar: the events of one week by day, a page for each, and an editor for new ones.
 
-Its week is always the same, as the clock in the status bar stands still: equal inputs make equal screens. This file must
-never ask what day it is.
+Its week is always the same, as the clock in the status bar stands still: equal inputs make equal screens. This file
+must never ask what day it is.
 """
 
 from __future__ import annotations

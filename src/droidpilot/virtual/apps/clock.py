@@ -36,6 +36,7 @@ class Clock:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._window: Window | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -59,9 +60,13 @@ class Clock:
         }
 
     def first(self) -> Window:
-        window = Window(CLOCK, self.activity, "Clock", "clock", lambda: self._body(window))
-        window.is_restless = lambda: self._since is not None and self._tab == "Stopwatch"
+        window = self._window = Window(CLOCK, self.activity, "Clock", "clock", lambda: self._body(window))
+        self._mark()
         return window
+
+    def _mark(self) -> None:
+        if self._window is not None:
+            self._window.is_restless = self._since is not None and self._tab == "Stopwatch"
 
     def _in_order(self) -> list[Alarm]:
         return sorted(self._alarms, key=lambda alarm: alarm.time)
@@ -79,6 +84,7 @@ class Clock:
     def _tab_button(self, name: str) -> View:
         def choose() -> None:
             self._tab = name
+            self._mark()
 
         made = View(
             "android.widget.FrameLayout",
@@ -112,9 +118,7 @@ class Clock:
             text = f"The alarm at {alarm.time} will be deleted."
             self._host.open(confirmation(self._host, window, "Delete alarm?", text, yes="Delete", on_yes=delete))
 
-        made = switch_row(
-            alarm.time, "Every day", is_on=alarm.is_on, on_click=lambda: self._host.later(turn)
-        )
+        made = switch_row(alarm.time, "Every day", is_on=alarm.is_on, on_click=lambda: self._host.later(turn))
         made.on_long_click = ask
         made.children[0].children[0].id = f"{CLOCK}:id/digital_clock"
         made.children[1].children[0].id = f"{CLOCK}:id/onoff"
@@ -178,6 +182,7 @@ class Clock:
             self._since = self._host.now_ms()
         else:
             self._kept_ms, self._since = self._elapsed(), None
+        self._mark()
 
     def _lap(self) -> None:
         self._laps.append(self._elapsed())
@@ -185,6 +190,7 @@ class Clock:
 
     def _reset(self) -> None:
         self._since, self._kept_ms, self._laps = None, 0, []
+        self._mark()
 
 
 def _digits(text: str, most: int) -> str:

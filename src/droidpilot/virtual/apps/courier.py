@@ -1,6 +1,6 @@
 """Courier: an app in Hebrew and Arabic, laid out from right to left, with Latin numbers and marks of direction inside.
 
-Rows keep their order in the tree; only their places are mirrored, as Android does where the locale is read from the right.
+Rows keep their order in the tree; only their places are mirrored, as Android does in such a locale.
 """
 
 from __future__ import annotations
@@ -89,9 +89,7 @@ class Courier:
             parts = [
                 row(parcel.name, "נמען"),
                 row(parcel.street, "כתובת"),
-                label(
-                    f"{RLM}סכום: ₪ {parcel.cents / 100:.2f}{RLM}", id=f"{COURIER}:id/amount", size=50, pad=MARGIN
-                ),
+                label(f"{RLM}סכום: ₪ {parcel.cents / 100:.2f}{RLM}", id=f"{COURIER}:id/amount", size=50, pad=MARGIN),
                 edit(window, note, f"{COURIER}:id/note"),
                 wide_button(
                     "אישור מסירה",

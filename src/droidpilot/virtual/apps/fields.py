@@ -6,6 +6,8 @@ nothing of it. What they hold in the end is the truth.
 
 from __future__ import annotations
 
+from functools import partial
+
 from droidpilot.virtual.apps.packages import FIELDS
 from droidpilot.virtual.apps.parts import edit, message, scroller, wide_button
 from droidpilot.virtual.host import Host
@@ -31,7 +33,7 @@ class Fields:
 
     def clear(self) -> None:
         late = TextField("nickname", hint="Nickname (tidied up late)")
-        late.on_put = lambda: self._host.after(LATE_MS, lambda: self._tidy(late, late.text))
+        late.on_put = lambda: self._host.after(LATE_MS, partial(self._tidy, late, late.text))
         self._fields = (
             TextField("plain", hint="Anything"),
             TextField("phone", hint="Phone number", filter=phone_mask),

@@ -51,20 +51,18 @@ class Loader:
         return window
 
     def _loading(self, ends: bool) -> Window:
-        is_loading = [True]
-
         def done() -> None:
-            if is_loading[0]:
-                is_loading[0] = False
+            if window.is_restless:
+                window.is_restless = False
                 self._loaded += 1
 
         def cancel() -> None:
-            is_loading[0] = False
+            window.is_restless = False
             self._cancelled += 1
             self._host.close(window)
 
         def body() -> View:
-            if not is_loading[0]:
+            if not window.is_restless:
                 parts = [row("Report", "12 pages"), row("Status", "Loaded")]
                 return page(LOADER, "Report", scroller(window, parts), on_up=self._host.back)
             parts = [
@@ -75,8 +73,7 @@ class Loader:
             return page(LOADER, "Loading", scroller(window, parts), on_up=self._host.back)
 
         name = "ending" if ends else "endless"
-        window = Window(LOADER, f"{LOADER}.ReportActivity", "Report", f"loading/{name}", body)
-        window.is_restless = lambda: is_loading[0]
+        window = Window(LOADER, f"{LOADER}.ReportActivity", "Report", f"loading/{name}", body, is_restless=True)
         if ends:
             self._host.after(LOADING_MS, done)
         return window

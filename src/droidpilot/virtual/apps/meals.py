@@ -1,8 +1,9 @@
-"""Meals: an app in Chinese, Japanese and Korean, with full-width signs, a note that may be in any script, and orders."""
+"""Meals: an app in Chinese, Japanese and Korean, with full-width signs, and orders with a note."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from droidpilot.virtual.apps.packages import MEALS
 from droidpilot.virtual.apps.parts import confirmation, edit, scroller, wide_button
@@ -45,12 +46,12 @@ class Meals:
         return window
 
     def _menu(self, window: Window) -> View:
-        rows = [
-            row(dish.name, f"¥{dish.yuan}", on_click=lambda dish=dish: self._host.open(self._page(dish)))
-            for dish in self._dishes
-        ]
+        rows = [row(dish.name, f"¥{dish.yuan}", on_click=partial(self._open, dish)) for dish in self._dishes]
         told = f"已下单：{len(self._orders)}份" if self._orders else "还没有订单"
         return page(MEALS, "点餐", scroller(window, [row(told), *rows]), on_up=None)
+
+    def _open(self, dish: Dish) -> None:
+        self._host.open(self._page(dish))
 
     def _page(self, dish: Dish) -> Window:
         note = TextField("note", hint="备注（口味、忌口）")

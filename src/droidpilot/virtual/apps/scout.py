@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from droidpilot.virtual.apps.packages import SCOUT
@@ -42,13 +43,8 @@ class Scout:
     def _body(self, window: Window) -> View:
         parts = []
         for name, (words, permission) in ASKS.items():
-            parts.append(
-                wide_button(
-                    words,
-                    id=f"{SCOUT}:id/ask_{name}",
-                    on_click=lambda name=name, permission=permission: self._ask(name, permission),
-                )
-            )
+            ask = partial(self._ask, name, permission)
+            parts.append(wide_button(words, id=f"{SCOUT}:id/ask_{name}", on_click=ask))
             parts.append(message(self._result(name), id=f"{SCOUT}:id/result_{name}"))
         return page(SCOUT, "Scout", scroller(window, parts), on_up=None)
 

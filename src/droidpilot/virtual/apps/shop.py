@@ -6,6 +6,7 @@ Prices are kept in cents. An order exists from the moment its payment went throu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from droidpilot.virtual.apps.packages import SHOP
 from droidpilot.virtual.apps.parts import (
@@ -142,7 +143,7 @@ class Shop:
         made = row(product.name, f"{count} x {money(product.cents)}")
         for sign, name, by in (("-", "less", -1), ("+", "more", 1)):
             step = button(
-                sign, id=f"{SHOP}:id/{name}", width=130, on_click=lambda by=by: self._host.later(lambda: change(by))
+                sign, id=f"{SHOP}:id/{name}", width=130, on_click=partial(self._host.later, partial(change, by))
             )
             step.desc = f"{'Remove' if by < 0 else 'Add'} one {product.name}"
             made.children.append(step)
@@ -157,11 +158,11 @@ class Shop:
 
         def pay() -> None:
             if not self._is_paying and self._cart and name.text.strip() and address.text.strip():
-                self._is_paying = True
+                self._is_paying = window.is_restless = True
                 self._host.after(PAYING_MS, paid)
 
         def paid() -> None:
-            self._is_paying = False
+            self._is_paying = window.is_restless = False
             if not self._cart:
                 return
             order: dict[str, object] = {
@@ -201,7 +202,6 @@ class Shop:
             return page(SHOP, "Checkout", scroller(window, parts), on_up=self._host.back)
 
         window = Window(SHOP, f"{SHOP}.CheckoutActivity", "Checkout", "checkout", body)
-        window.is_restless = lambda: self._is_paying
         return window
 
     def _thanks(self, order: dict[str, object], cart: Window) -> Window:
