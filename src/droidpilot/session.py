@@ -239,7 +239,10 @@ class Session:
             record=self._record.append,
             waited=self._budget.waited,
         )
-        staleness = StalenessGate(observer, scene_of=lambda case: executor.scene_now(case))
+        is_lock_allowed = plan.settings.lock_screen
+        staleness = StalenessGate(
+            observer, scene_of=lambda case: executor.scene_now(case), is_lock_allowed=is_lock_allowed
+        )
         executor = Executor(
             registry=prepared.registry,
             driver=driver,
@@ -277,6 +280,7 @@ class Session:
                 if plan.settings.keyboard == "switch" and self._keeper is not None
                 else None
             ),
+            is_lock_allowed=is_lock_allowed,
         )
         self._executor = executor
 

@@ -93,6 +93,8 @@ class State:
     package: str | None = "com.example"
     activity: str | None = "com.example.MainActivity"
     picture: Picture | None = None  # None: a plain one of the display's size
+    is_locked: bool = False
+    is_off: bool = False
 
 
 @dataclass(slots=True)
@@ -163,7 +165,7 @@ class FakeDriver:
     def foreground(self, deadline: Deadline) -> Foreground:
         self._read(Call("foreground"), deadline)
         state = self.states[self.showing]
-        return Foreground(state.package, state.activity)
+        return Foreground(state.package, state.activity, is_locked=state.is_locked, is_off=state.is_off)
 
     def display(self, deadline: Deadline) -> Display:
         self._read(Call("display"), deadline)

@@ -101,6 +101,9 @@ class Settings(BaseModel):
     max_seconds: float = Field(
         default=900.0, gt=0, le=86_400, description="seconds, those spent waiting for a person left out"
     )
+    lock_screen: bool = Field(
+        default=False, description="act on a locked phone too; otherwise only its power and wakeup keys are pressed"
+    )
     pictures: bool = Field(
         default=False, description="keep a picture of the screen before each write, for `session show --html`"
     )

@@ -289,6 +289,18 @@ class ToolReturned(Event):
     ends: str = Field(description="how the session must end because of it, empty where it goes on")
 
 
+class ScreenTaken(Event):
+    """Another app or page came to the front, and no write of this session explains it. The call was not sent."""
+
+    kind: Literal["screen_taken"] = "screen_taken"
+    call_id: str = Field(description="the call before which it was seen")
+    was_package: str | None = Field(description="the app that was in front on the look before")
+    was_activity: str | None = Field(description="its activity")
+    package: str | None = Field(description="the app in front now")
+    activity: str | None = Field(description="its activity")
+    after_s: float = Field(description="seconds since the last write of this session, or since its first look")
+
+
 class OutcomeResolved(Event):
     """What became of an unknown write was found out."""
 
@@ -338,6 +350,7 @@ AnyEvent = Annotated[
     | ApprovalAnswered
     | ToolCalled
     | ToolReturned
+    | ScreenTaken
     | OutcomeResolved
     | Noted
     | SessionEnded,

@@ -334,7 +334,8 @@ def connect(
 
 
 def facts_of(link: PhoneLink, deadline: Deadline) -> DeviceFacts:
-    """Ask the phone what it is."""
+    """Ask the phone what it is, and measure how long it takes to answer."""
+    started = deadline.clock.monotonic()
     known = readings.properties(link.shell(["getprop"], deadline).text)
     sdk = known.get("ro.build.version.sdk", "")
     return DeviceFacts(
@@ -343,4 +344,5 @@ def facts_of(link: PhoneLink, deadline: Deadline) -> DeviceFacts:
         brand=shorten(one_line(known.get("ro.product.brand", "")), 100),
         sdk=int(sdk) if sdk.isdecimal() else 0,
         release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
+        round_trip_s=deadline.clock.monotonic() - started,
     )

@@ -88,6 +88,7 @@ class DeviceFacts:
     brand: str
     sdk: int
     release: str
+    round_trip_s: float = 0.0  # how long it took to answer when it was reached; 0 where that was not measured
     is_plain: bool = False  # driven by plain ADB commands: the in-phone server cannot run
 
 

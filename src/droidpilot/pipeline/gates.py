@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from droidpilot.core.calls import Answer, Verdict
 from droidpilot.core.errors import ToolError
 from droidpilot.pipeline.case import PERSON, Case, inside
+from droidpilot.pipeline.fitness import unfit
 from droidpilot.pipeline.identity import node_identity, target_key
 from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.visibility import READINGS, reading_decision
 from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet, strictest
 from droidpilot.screens.labels import Label, id_texts
+from droidpilot.screens.screen import Screen
 from droidpilot.tools.registry import Aim, Registry, Scene
 
 
@@ -95,6 +97,7 @@ class StalenessGate:
     observer: Observer
     scene_of: Callable[[Case], Scene]
     name: str = field(default="staleness")
+    is_lock_allowed: bool = False
 
     def judge(self, case: Case) -> Verdict:
         if case.tool is None or case.scene is None or case.aim is None or not case.tool.needs_screen:
@@ -109,6 +112,11 @@ class StalenessGate:
             aim = case.tool.aim(case.arguments, scene)
         except ToolError as error:
             return self._stale(f"the screen changed meanwhile: {error.message}")
+        why = unfit(case.tool, case.arguments, aim, scene.screen, is_lock_allowed=self.is_lock_allowed)
+        if why is not None:
+            return Verdict(self.name, Answer.DENY, why.code, why.reason)
+        if _shape(scene.screen) != _shape(case.scene.screen) and aim.points:
+            return self._stale("the screen was turned or resized meanwhile")
         if target_key(case, aim, scene.screen) != before:
             return self._stale("the screen changed meanwhile")
         case.scene = scene
@@ -121,7 +129,7 @@ class StalenessGate:
         if aim.seen_on is None and case.call.screen is None:
             return True  # a person's own coordinates; they look at the phone itself
         shown = aim.seen_on or self.observer.told(case.call.screen)
-        if shown is None or case.tool is None:
+        if shown is None or case.tool is None or _shape(shown) != _shape(scene.screen):
             return False
         try:
             seen = case.tool.aim(case.arguments, replace(scene, screen=shown))
@@ -131,3 +139,7 @@ class StalenessGate:
 
     def _stale(self, reason: str) -> Verdict:
         return Verdict(self.name, Answer.DENY, "stale", f"{reason}; nothing was sent")
+
+
+def _shape(screen: Screen) -> tuple[int, int, int]:
+    return screen.width, screen.height, screen.rotation
