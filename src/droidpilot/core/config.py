@@ -117,6 +117,18 @@ class Settings(BaseModel):
         le=55,
         description="seconds that a phone which dropped off is waited for in a call, which has 60",
     )
+    keyboard: Literal["keep", "switch"] = Field(
+        default="keep",
+        description="whether a text that nothing else can type may go in through AdbKeyboard, where the phone has it: "
+        "keep (never switch the phone's keyboard) or switch (for that text, then back)",
+    )
+    animations: Literal["keep", "off"] = Field(
+        default="keep", description="the phone's animation scales during a session: keep, or off (0, then as before)"
+    )
+    rotation: Literal["keep", "0", "1", "2", "3"] = Field(
+        default="keep",
+        description="the phone's rotation during a session: keep, or held at 0 to 3 quarter turns, then as before",
+    )
     adb_port: int = Field(default=5037, ge=1, le=65_535, description="port of the adb server on 127.0.0.1")
     prices: Prices | None = Field(
         default=None, description="what the model costs (table of `input`, `output`, `cached`)"

@@ -322,6 +322,11 @@ class ToolReturned(Event):
     artifact: str = Field(description="digest of the full answer where the text was shortened, else empty")
     picture: str = Field(default="", description="digest of the picture the answer came with, empty where none")
     screen: int | None = Field(description="the look the answer describes")
+    read_back: str = Field(
+        default="",
+        description="for a text that was typed, what the field held then: exact, reformatted, cut, changed, unreadable "
+        "or late (exact or reformatted, but only at a further look); empty for other tools",
+    )
     ms: int = Field(description="from submission to answer, waiting for a person included")
     ends: str = Field(description="how the session must end because of it, empty where it goes on")
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import pictures, readings, rpc
+from droidpilot.device import keystrokes, pictures, readings, rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.device.inphone import PhoneServer
@@ -139,6 +139,10 @@ class AndroidDriver:
         text = self._shell("settings", "get", namespace, key, deadline=deadline).removesuffix("\n")
         return None if text == "null" else text
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        info = self._read(lambda: self._info(field, deadline), deadline)
+        return bounds in readings.bounds_in(info) and isinstance(info, dict) and info.get("focused") is True
+
     # writes: one attempt each
 
     def tap(self, x: int, y: int, deadline: Deadline) -> None:
@@ -152,17 +156,7 @@ class AndroidDriver:
 
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
         selector = readings.selector_json(field)
-
-        def where() -> set[Bounds]:
-            try:
-                answer = self._post("objInfo", (selector,), deadline)
-            except DeviceRefused as error:
-                if error.code != "not_found":
-                    raise
-                return set()
-            return readings.bounds_in(answer)
-
-        if bounds not in self._read(where, deadline):
+        if bounds not in readings.bounds_in(self._read(lambda: self._info(field, deadline), deadline)):
             raise DeviceRefused("the field is not where it was on the last look", code="field_moved", hint="look again")
         try:
             self._write("setText", (selector, text), deadline)
@@ -173,6 +167,21 @@ class AndroidDriver:
             if error.code == "not_found":
                 raise DeviceRefused("the field is gone", code="field_moved", hint="look again") from error
             raise
+
+    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+        if keystrokes.untypable(text):
+            raise DeviceRefused("no key of the phone makes some of these characters", code="untypable")
+        self._alive()
+        commands = [["input", "keyevent", *keys] for keys in keystrokes.erasing(erase)]
+        commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
+        if not commands:
+            return
+        answer = self._link.script(commands, deadline, sent="unknown")
+        if readings.is_injection_denied(answer.text):
+            raise readings.injection_denied(self._facts.brand)
+        if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
+            said = shorten(one_line(answer.text), 200) or f"exit code {answer.code}"
+            raise DeviceRefused(f"the phone did not take the keys: {said}", code="keys_failed", sent="unknown")
 
     def press(self, key: str, deadline: Deadline) -> None:
         if key not in KEYS:
@@ -207,6 +216,15 @@ class AndroidDriver:
         self._server.stop()
 
     # inside
+
+    def _info(self, field: Selector, deadline: Deadline) -> object:
+        """Ask what the phone knows of the one node that `field` finds; None where there is none."""
+        try:
+            return self._post("objInfo", (readings.selector_json(field),), deadline)
+        except DeviceRefused as error:
+            if error.code != "not_found":
+                raise
+            return None
 
     def _capture(self, deadline: Deadline) -> bytes:
         """Return a picture from the in-phone server, else from `screencap`, which every phone has."""

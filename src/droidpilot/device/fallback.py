@@ -79,6 +79,9 @@ class FallbackDriver:
     def read_setting(self, namespace: str, key: str, deadline: Deadline) -> str | None:
         return self._driver.read_setting(namespace, key, deadline)
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        return self._driver.has_focus(field, bounds, deadline)
+
     # writes: handed on, never tried another way
 
     def tap(self, x: int, y: int, deadline: Deadline) -> None:
@@ -92,6 +95,9 @@ class FallbackDriver:
 
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
         self._driver.set_text(field, bounds, text, deadline)
+
+    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+        self._driver.type_keys(text, deadline, erase=erase)
 
     def press(self, key: str, deadline: Deadline) -> None:
         self._driver.press(key, deadline)

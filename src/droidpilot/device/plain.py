@@ -14,7 +14,7 @@ from typing import Any
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceRefused, ScreenUnreadable
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import displays, pictures, readings
+from droidpilot.device import displays, keystrokes, pictures, readings
 from droidpilot.device.adb import PhoneLink
 from droidpilot.device.android import LONG_PRESS_MS, MAX_TRIES, AndroidDriver
 from droidpilot.device.driver import KEYS, DeviceFacts, Display
@@ -90,6 +90,10 @@ class PlainDriver(AndroidDriver):
             raise DeviceRefused("the phone does not say how large its screen is", code="garbled")
         return found
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        found = [node for node in field.find(parse_hierarchy(self.dump(deadline))) if node.bounds == bounds]
+        return len(found) == 1 and found[0].focused
+
     # writes: one line to the shell each
 
     def tap(self, x: int, y: int, deadline: Deadline) -> None:
@@ -126,7 +130,7 @@ class PlainDriver(AndroidDriver):
                 code="not_focused",
                 hint="tap the field first, then type",
             )
-        self._input([*_clearing(node), *(["text", piece] for piece in _pieces(text))], deadline)
+        self._input([*_clearing(node), *(["text", piece] for piece in keystrokes.arguments(text))], deadline)
 
     # inside
 
@@ -187,7 +191,7 @@ def refuse_untypable(text: str) -> None:
     Raises:
         DeviceRefused: code `untypable`, sent "no".
     """
-    odd = list(dict.fromkeys(character for character in text if not " " <= character <= "~"))
+    odd = keystrokes.untypable(text)
     if not odd:
         return
     named = ", ".join("a line break" if character in "\r\n" else repr(character) for character in odd[:10])
@@ -215,14 +219,3 @@ def _clearing(node: Node) -> list[list[str]]:
     if "\n" in content:  # the end is that of the line
         keys += [_DELETE_FORWARD] * len(content)
     return [["keyevent", *keys]]
-
-
-def _pieces(text: str) -> list[str]:
-    """Write a text as arguments of `input text`, which turns `%s` into a space and has no way to say `%s` itself."""
-    if not text:
-        return []
-    parts = text.split("%s")
-    pieces = [
-        ("s" if place else "") + part + ("%" if place < len(parts) - 1 else "") for place, part in enumerate(parts)
-    ]
-    return [piece.replace(" ", "%s") for piece in pieces]

@@ -27,11 +27,13 @@ from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import shorten, shorten_marked
 from droidpilot.device.driver import Driver
+from droidpilot.device.keyboard import AdbKeyboard
 from droidpilot.pipeline.answers import Answered, device_trouble, is_gone
 from droidpilot.pipeline.approval import ApprovalGate
 from droidpilot.pipeline.budget import Budget
 from droidpilot.pipeline.case import Case, Gate, read_labels
 from droidpilot.pipeline.fitness import unfit
+from droidpilot.pipeline.late import finding_of
 from droidpilot.pipeline.observer import Observer, Why
 from droidpilot.pipeline.pictures import Pictures
 from droidpilot.pipeline.presence import Presence, Taken
@@ -39,7 +41,7 @@ from droidpilot.pipeline.records import Desk, called_line
 from droidpilot.pipeline.signals import signals_of
 from droidpilot.pipeline.telling import Teller
 from droidpilot.screens.screen import Screen
-from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Phone, Registry, Scene, validate
+from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Finding, Phone, ReadsBack, Registry, Scene, validate
 
 #: Characters of a result that go back to the asker, screens apart (T29).
 RESULT_CHARS = 12_000
@@ -72,6 +74,7 @@ class Executor:
         desk: Desk,
         clock: Clock,
         stop: Stop,
+        keyboard: AdbKeyboard | None = None,
         is_lock_allowed: bool = False,
     ) -> None:
         self._registry = registry
@@ -85,6 +88,7 @@ class Executor:
         self._desk = desk
         self._clock = clock
         self._stop = stop
+        self._keyboard = keyboard
         self._is_lock_allowed = is_lock_allowed
         self._presence = Presence(clock, observer.pace)
 
@@ -320,6 +324,7 @@ class Executor:
             look=lambda: self._observer.settled("call", deadline),
             picture=lambda: self._pictures.take(deadline),
             stop=self._stop,
+            keyboard=self._keyboard,
         )
         if is_write:
             self._presence.wrote()
@@ -332,7 +337,7 @@ class Executor:
                 raise
             return Answered(Status.LOGIC, f"{error}.", error.code)
         if is_write:
-            return self._look_after(case, before, deadline)
+            return self._look_after(case, done, before, deadline)
         return self._read_done(case, done)
 
     def _read_done(self, case: Case, done: Done) -> Answered:
@@ -357,21 +362,46 @@ class Executor:
             return Answered(Status.REFUSED, hidden, "hidden")
         return Answered(Status.OK, done.text, value=done.value, image=image, ends=done.ends)
 
-    def _look_after(self, case: Case, before: Screen | None, deadline: Deadline) -> Answered:
+    def _look_after(self, case: Case, done: Done, before: Screen | None, deadline: Deadline) -> Answered:
         try:
             after = self._observer.settled("after_write", deadline, before=before)
         except DeviceError as error:
             ends = "device" if is_gone(error) else ""
             text = f"Done, but the screen could not be read afterwards: {error}."
-            return Answered(Status.OK, text, error.code, ends=ends, sent="yes")
+            unread = "unreadable" if isinstance(case.tool, ReadsBack) else ""
+            return Answered(Status.OK, text, error.code, ends=ends, sent="yes", read_back=unread)
         except Interrupted:
             return Answered(Status.OK, "Done; stopped before the look after it.", ends="stopped", sent="yes")
+        finding, after = self._found(case, after, deadline)
         is_changed = before is None or self._observer.is_changed(before, after)
         self._presence.account(after, has_result=is_changed)
         text = "Done." if is_changed else f"Done. {BACK_UNHEARD if _is_back(case) else UNCHANGED}"
+        status, code = Status.OK, ""
+        if finding is not None and finding.is_failure:
+            # The phone took it, and it is not what was asked for: doing it again is no use before somebody looked.
+            status, code, text = Status.LOGIC, f"text_{finding.name}", "Typed, but not as asked for."
+        told = [text, done.text, self._words(finding, after)]
         if not after.health.is_settled:
-            text += " The screen is still moving."
-        return Answered(Status.OK, f"{text}\n{self._teller.news(after)}".rstrip(), screen=after.number, sent="yes")
+            told.append("The screen is still moving.")
+        text = f"{' '.join(filter(None, told))}\n{self._teller.news(after)}".rstrip()
+        name = finding.name if finding is not None else ""
+        return Answered(status, text, code, screen=after.number, sent="yes", read_back=name)
+
+    def _found(self, case: Case, after: Screen, deadline: Deadline) -> tuple[Finding | None, Screen]:
+        return finding_of(
+            case,
+            after,
+            look=lambda: self._observer.glance("after_write", deadline, anew=True),
+            clock=self._clock,
+            deadline=deadline,
+            stop=self._stop,
+        )
+
+    def _words(self, finding: Finding | None, after: Screen) -> str:
+        """Return what a finding says; of a screen that must not be told, only its name."""
+        if finding is None or not finding.words:
+            return ""
+        return f"Read back: {finding.name}." if self._teller.hidden(after) else finding.words
 
     def _run_failed(
         self, case: Case, error: DeviceError, before: Screen | None, deadline: Deadline, *, sent: Sent
@@ -387,10 +417,15 @@ class Executor:
             return Answered(Status.UNKNOWN, text, error.code, ends=ends, sent="unknown")
         except Interrupted:
             return Answered(Status.UNKNOWN, text, error.code, ends="stopped", sent="unknown")
+        finding, after = self._found(case, after, deadline)
         if self._has_happened(case, before, after):
             self._approval.note_resolved(case)
             case.is_resolved = True
             text = f"{error.message}, but the screen shows that it happened."
+            if finding is not None:
+                # What stands in the field is the whole of what was asked for, whatever became of the answer.
+                text = f"Done. {text}\n{self._teller.news(after)}"
+                return Answered(Status.OK, text, screen=after.number, sent="yes", read_back=finding.name)
         return Answered(
             Status.UNKNOWN, f"{text}\n{self._teller.news(after)}", error.code, screen=after.number, sent="unknown"
         )
@@ -427,6 +462,7 @@ class Executor:
                 artifact=self._desk.keep(full.encode()) if record != full else "",
                 picture=self._desk.keep_picture(answer.image.data) if answer.image is not None else "",
                 screen=answer.screen,
+                read_back=answer.read_back,
                 ms=round((self._clock.monotonic() - started) * 1000),
                 ends=answer.ends,
             )
@@ -445,6 +481,7 @@ class Executor:
             verdicts=tuple(case.verdicts),
             ends=answer.ends,
             sent=answer.sent,
+            read_back=answer.read_back,
         )
 
     # -- trouble

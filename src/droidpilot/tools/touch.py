@@ -85,9 +85,9 @@ def _name_at(screen: Screen, nodes: tuple[Node, ...]) -> str:
     return name_of(screen, top if label_of(screen.hierarchy, top).cleaned else taker)
 
 
-def in_quotes(label: str) -> str:
+def in_quotes(label: str, limit: int = 60) -> str:
     """Return a label as it stands in a sentence: cut, in quotes that it cannot close by itself."""
-    return f'"{shorten(label, 60).replace(chr(34), chr(39))}"'
+    return f'"{shorten(label, limit).replace(chr(34), chr(39))}"'
 
 
 def check_point(screen: Screen, x: int, y: int) -> None:
