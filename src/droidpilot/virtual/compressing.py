@@ -1,6 +1,7 @@
 """A compressed UI hierarchy: without the nodes that accessibility calls unimportant, their children in their place.
 
-Source: `uiautomator dump --compressed` and View.isImportantForAccessibility: containers that say and do nothing go. This file must never know the phone.
+Source: `uiautomator dump --compressed` and View.isImportantForAccessibility: containers that say and do nothing go.
+This file must never know the phone.
 """
 
 from __future__ import annotations
