@@ -11,6 +11,8 @@ from collections.abc import Awaitable
 from typing import Final
 
 from droidpilot.virtual.commands_packages import component, pm
+from droidpilot.virtual.commands_services import CMD_SERVICES
+from droidpilot.virtual.host import Viewer
 from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD
@@ -74,7 +76,13 @@ def _am_start(job: Job) -> int:
     if name is None and _option(words, "-c") == "android.intent.category.HOME":
         name = component(job.phone, HOME)
     if name is None:
-        job.say(f"Starting: Intent {{ act={action[:200]} dat={(_option(words, '-d') or '')[:200]} }}")
+        url = _option(words, "-d") or ""
+        job.say(f"Starting: Intent {{ act={action[:200]} dat={url[:200]} }}")
+        if action == "android.intent.action.VIEW" and url.startswith(("http://", "https://")):
+            viewer = next((app for app in job.phone.apps.values() if isinstance(app, Viewer)), None)
+            if viewer is not None:
+                viewer.view(url)
+                return 0
         return job.fail("Error: Activity not started, unable to resolve Intent", 1)
     job.say(f"Starting: Intent {{ cmp={name[:200]} }}")
     package, _, activity = name.partition("/")
@@ -133,20 +141,10 @@ def _cmd(job: Job) -> int | Awaitable[int]:
     if job.args[1:2] == ["activity"]:
         job.args = ["am", *job.args[2:]]
         return _am(job)
-    if job.args[1:2] == ["statusbar"]:
-        return _statusbar(job)
+    service = CMD_SERVICES.get(" ".join(job.args[1:2]))
+    if service is not None:
+        return service(job)
     return job.fail(f"cmd: Can't find service: {' '.join(job.args[1:2])[:100]}", 20)
-
-
-def _statusbar(job: Job) -> int:
-    phone, verb = job.phone, " ".join(job.args[2:3])
-    if verb not in ("expand-notifications", "expand-settings", "collapse"):
-        return job.fail(f"Unknown command: {verb[:100]}", 255)
-    if verb == "collapse":
-        phone.later(phone.shade.close)
-    elif not phone.keyguard.is_showing:
-        phone.later(lambda: phone.shade.open(is_quick=verb == "expand-settings"))
-    return 0
 
 
 def _ps(job: Job) -> int:

@@ -79,6 +79,11 @@ class Browser:
             "browser": {"visits": list(self._visits), "letters": [dict(letter) for letter in self._letters]},
         }
 
+    def view(self, url: str) -> None:
+        """Come to the front with a page, as a link in another app does."""
+        self._host.start(self.package)
+        self._go(url)
+
     def first(self) -> Window:
         return self._visit(START)
 
