@@ -9,6 +9,7 @@ from tests.virtual.conftest import User
 from tests.virtual.virtual_hand import Hand
 
 from droidpilot.virtual.apps.settings_search import SEARCH_MS
+from droidpilot.virtual.sketch import sketch
 
 
 def setting(user: User, namespace: str, key: str) -> str:
@@ -72,7 +73,9 @@ def test_one_choice_is_checked_at_a_time() -> None:
     hand = Hand.at()
     hand.tap("Settings", "Display", "Screen timeout")
     assert checked(hand) == [False, False, True, False, False, False, False]
+    before = sketch(hand.phone)
     hand.tap("15 seconds")
+    assert sketch(hand.phone) != before, "the choice can be seen in a picture too"
     assert checked(hand) == [True, False, False, False, False, False, False]
 
 

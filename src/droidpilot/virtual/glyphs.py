@@ -40,13 +40,32 @@ def arrow_send(box: Rect, color: Color, clip: Rect) -> list[Mark]:
     ]
 
 
-def plus(box: Rect, color: Color, clip: Rect) -> list[Mark]:
-    """Make the sign of a button that adds something."""
+def round_button(box: Rect, desc: str, ground: Color, ink: Color, clip: Rect) -> list[Mark]:
+    """Make a round button: with a plus where it adds something, else with the first letter of what it does."""
     x, y = (box.left + box.right) // 2, (box.top + box.bottom) // 2
-    return [
-        Stroke(((x - 28, y), (x + 28, y)), color, clip, 8),
-        Stroke(((x, y - 28), (x, y + 28)), color, clip, 8),
-    ]
+    made: list[Mark] = [disc(x, y, 70, ground, clip)]
+    if desc.startswith(("Add", "Create", "New")):
+        made.append(Stroke(((x - 28, y), (x + 28, y)), ink, clip, 8))
+        made.append(Stroke(((x, y - 28), (x, y + 28)), ink, clip, 8))
+    else:
+        made.append(Words(desc[:1], box, ink, clip, 60, 1, "center", is_middle=True))
+    return made
+
+
+def radio(box: Rect, color: Color, clip: Rect, *, is_on: bool) -> list[Mark]:
+    """Make a radio button: a ring, with a dot in it where it is chosen."""
+    x, y = (box.left + box.right) // 2, (box.top + box.bottom) // 2
+    ring = Outline(Rect(x - 28, y - 28, x + 28, y + 28), color, clip, 28, 5)
+    return [ring, disc(x, y, 15, color, clip)] if is_on else [ring]
+
+
+def painted_box(inner: Rect, words: str, origin: Rect, ground: Color, ink: Color, clip: Rect) -> list[Mark]:
+    """Make what a canvas at `origin` paints into one of its boxes, whose place in the canvas is given."""
+    box = Rect(inner.left + origin.left, inner.top + origin.top, inner.right + origin.left, inner.bottom + origin.top)
+    made: list[Mark] = [Fill(box, ground, clip, min(30, box.height // 2))]
+    if words:
+        made.append(Words(words, box, ink, clip, 60, 1, "center", is_middle=True))
+    return made
 
 
 def tick(box: Rect, color: Color, clip: Rect) -> list[Mark]:

@@ -7,7 +7,16 @@ are all that it adds. This file must never know the library that paints, or an a
 from __future__ import annotations
 
 from droidpilot.virtual.geometry import Rect
-from droidpilot.virtual.glyphs import app_icon, arrow_left, arrow_send, plus, status_icons, tick
+from droidpilot.virtual.glyphs import (
+    app_icon,
+    arrow_left,
+    arrow_send,
+    painted_box,
+    radio,
+    round_button,
+    status_icons,
+    tick,
+)
 from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.marks import (
     BLACK,
@@ -84,6 +93,10 @@ def _bars(phone: Phone, palette: Palette, *, is_shaded: bool) -> list[Mark]:
     return [clock, *icons, Fill(pill, color, screen, 6)]
 
 
+SILENT = ("WebView", "SeekBar")
+"""Their text is for those who cannot see: a page's title, how far a slider is."""
+
+
 class _Painter:
     """Sketches one window."""
 
@@ -117,6 +130,11 @@ class _Painter:
             self._image_button(node)
         elif kind == "EditText":
             self._field(node)
+        elif kind == "RadioButton":
+            color = self._palette.accent if view.is_checked else self._palette.faint
+            self._marks += radio(view.bounds, color, node.bounds, is_on=view.is_checked)
+        elif kind == "ImageView" and view.on_click is not None:
+            self._app(node, view.desc, view.bounds)
         elif view.id.endswith(":id/main_switch_bar"):
             self._fill(_inset(view.bounds, 30, 12), node.bounds, self._palette.tint, radius=62)
         elif view.id.endswith(":id/task"):
@@ -131,23 +149,19 @@ class _Painter:
             self._bubble(node)
         elif node.package == HOME and view.on_click is not None and view.text:
             self._launcher_icon(node)
-        elif node.text:
+        elif node.text and kind not in SILENT:
             self._text(node)
-        if view.paints:
-            self._canvas(node)
+        self._canvas(node)
         if node.is_scrollable:
             self._scroll_bar(node)
 
     def _canvas(self, node: SeenNode) -> None:
         """Show what a canvas paints and accessibility does not know."""
-        b, palette = node.view.bounds, self._palette
         for painted in node.view.paints:
-            inner = painted.box
-            box = Rect(inner.left + b.left, inner.top + b.top, inner.right + b.left, inner.bottom + b.top)
-            self._fill(box, node.bounds, palette.accent if painted.is_lit else palette.raised, radius=30)
-            color = palette.on_accent if painted.is_lit else palette.text
-            if painted.words:
-                self._marks.append(Words(painted.words, box, color, node.bounds, 60, 1, "center", is_middle=True))
+            ground, ink = self._palette.raised, self._palette.text
+            if painted.is_lit:
+                ground, ink = self._palette.accent, self._palette.on_accent
+            self._marks += painted_box(painted.box, painted.words, node.view.bounds, ground, ink, node.bounds)
 
     def _fill(self, box: Rect, clip: Rect, color: Color, *, radius: int = 0) -> None:
         self._marks.append(Fill(box, color, clip, radius))
@@ -157,6 +171,8 @@ class _Painter:
         left, top, right, bottom = (8, 0, 8, 0) if is_centered else view.pad
         b = view.bounds
         box = Rect(b.left + left, b.top + top, b.right - right, b.bottom - bottom)
+        if view.mirrors:
+            box = Rect(max(box.left, box.right - text_width(text, view.size)), box.top, box.right, box.bottom)
         lines = max(1, round(box.height / (view.size * 4 / 3)))
         self._marks.append(
             Words(
@@ -240,9 +256,7 @@ class _Painter:
         elif view.desc in ("Navigate up", "Back"):
             self._marks += arrow_left(view.bounds, palette.text, node.bounds)
         else:
-            x, y = (view.bounds.left + view.bounds.right) // 2, (view.bounds.top + view.bounds.bottom) // 2
-            self._disc(x, y, 70, palette.tint, node.bounds)
-            self._marks += plus(view.bounds, palette.on_tint, node.bounds)
+            self._marks += round_button(view.bounds, view.desc, palette.tint, palette.on_tint, node.bounds)
 
     def _field(self, node: SeenNode) -> None:
         view, palette = node.view, self._palette
