@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from tests.e2e.setting import SHIPPED, Setting, virtual_setting
 
 from droidpilot.core.calls import Origin, Status
@@ -26,6 +27,8 @@ APPS = ("Settings", "Messages", "Contacts")
 FAULTY = "com.quicksand.faulty"
 
 
+# Some of the apps never rest, and a look at such a screen is bounded, not short.
+@pytest.mark.timeout(300)
 def test_a_rendered_ref_taps_its_node_in_two_hundred_states_of_the_phone(tmp_path: Path) -> None:
     with virtual_setting(tmp_path / "phone", seed=11) as setting:
         (tmp_path / "open.rules").write_text("allow *\n")
