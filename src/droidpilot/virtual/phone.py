@@ -7,7 +7,6 @@ may ask for the state while the server's thread drives. This file must never kno
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from random import Random
 
 from droidpilot.core.clock import Clock, SystemClock
@@ -16,19 +15,20 @@ from droidpilot.virtual import editing
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
 from droidpilot.virtual.apps.more import more_apps
-from droidpilot.virtual.apps.packages import FIRST_ICONS, Package, installed_packages
+from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
 from droidpilot.virtual.failing import ANR_MS, Failing
 from droidpilot.virtual.faults import Faults
 from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.host import App
+from droidpilot.virtual.hosting import Hosting
 from droidpilot.virtual.inputs import InputLog
 from droidpilot.virtual.keyboard import Keyboard
 from droidpilot.virtual.keyguard import Keyguard
-from droidpilot.virtual.logbook import Level, Logbook, LogLine
-from droidpilot.virtual.motion import MOVE_MS, Slide
-from droidpilot.virtual.notifications import Notification, Notifications
+from droidpilot.virtual.logbook import Logbook
+from droidpilot.virtual.motion import MOVE_MS
+from droidpilot.virtual.notifications import Notifications
 from droidpilot.virtual.obstructions import KINDS
 from droidpilot.virtual.orientation import Orientation
 from droidpilot.virtual.permissions import Asking, Permissions
@@ -52,10 +52,9 @@ SDK = 34
 RELEASES = {33: "13", 34: "14", 35: "15", 36: "16"}
 """API level to Android version."""
 MODEL = "Virtual Phone"
-FIRST_PID, FIRST_UID = 2_000, 10_000
 
 
-class Phone:
+class Phone(Hosting):
     """A whole phone. With a ManualClock or `transition_ms=0` the same inputs make the same dumps, byte for byte."""
 
     def __init__(
@@ -145,9 +144,6 @@ class Phone:
 
     # time
 
-    def now_ms(self) -> int:
-        return self.time.now_ms()
-
     def wall_s(self) -> int:
         """Return the wall clock of the phone in seconds since 1970."""
         return self.time.wall_s()
@@ -159,12 +155,6 @@ class Phone:
     def transition_ms(self) -> int:
         return self.time.transition_ms
 
-    def later(self, act: Callable[[], None]) -> None:
-        self.time.later(act)
-
-    def after(self, delay_ms: int, act: Callable[[], None]) -> None:
-        self.time.after(delay_ms, act)
-
     def advance(self) -> None:
         """Do what became due since the last call."""
         self.time.advance()
@@ -173,15 +163,9 @@ class Phone:
         """Say that the picture may be another one now."""
         self.time.changed()
 
-    def slide(self, *, dx: int = 0, dy: int = 0) -> Slide | None:
-        return self.time.slide(dx=dx, dy=dy)
-
     def moving_until(self, end_ms: int) -> None:
         """Say that something moves until then."""
         self.time.moving_until(end_ms)
-
-    def never_idle_until(self, until_ms: int | None) -> None:
-        self.time.restless_until(until_ms)
 
     @property
     def is_idle(self) -> bool:
@@ -245,15 +229,6 @@ class Phone:
         """Return where a window is laid out now."""
         return self.stack.room(window, self.display)
 
-    def open(self, window: Window) -> None:
-        self.later(lambda: self.tasks.open(window))
-
-    def close(self, window: Window) -> None:
-        self.later(lambda: self.tasks.close(window))
-
-    def back(self) -> None:
-        self.later(self.stack.back)
-
     def home(self) -> None:
         """Go to the launcher, after the usual delay."""
         self.later(self.stack.home)
@@ -261,12 +236,6 @@ class Phone:
     def show_recents(self) -> None:
         """Open the overview of recent apps, after the usual delay."""
         self.later(self.stack.overview)
-
-    def start(self, package: str) -> bool:
-        if package not in self.apps:
-            return False
-        self.later(lambda: self.tasks.show(package))
-        return True
 
     def _started(self, package: str) -> None:
         """Show what waits to get in the way of the app that is started next."""
@@ -292,29 +261,6 @@ class Phone:
             self.tasks.stop(package)
             self.failing.recover(package)
             self.changed()
-
-    @property
-    def recents(self) -> list[str]:
-        return self.tasks.recents
-
-    def recent_apps(self) -> list[tuple[str, str]]:
-        return [(package, self.apps[package].label) for package in self.recents]
-
-    def launchable_apps(self) -> list[tuple[str, str]]:
-        apps = [(app.package, app.label) for app in self.apps.values() if app.package != HOME]
-        return sorted(apps, key=lambda app: (app[0] not in FIRST_ICONS, app[1]))
-
-    def forget_recents(self) -> None:
-        self.later(self.tasks.forget_recents)
-
-    def show_overlay(self, window: Window) -> None:
-        self.later(lambda: self.stack.overlays.append(window))
-
-    def hide_overlay(self, window: Window) -> None:
-        self.later(lambda: self.stack.overlays.remove(window) if window in self.stack.overlays else None)
-
-    def toast(self, text: str) -> None:
-        self.last_toast = text
 
     def restart(self) -> None:
         """Start anew, as after a reboot: no app runs, nothing is recent, the clipboard is empty, the screen locked."""
@@ -362,52 +308,6 @@ class Phone:
         if field is not None:
             field.put(field.text + text)
             self.changed()
-
-    # what apps ask of the phone
-
-    def label_of(self, package: str) -> str:
-        """Return the name that a person knows an app by."""
-        app = self.apps.get(package)
-        return app.label if app is not None else self.packages[package].label if package in self.packages else package
-
-    def pid_of(self, package: str) -> int:
-        """Return the process id that an app has while it runs; 0 for an unknown one."""
-        return FIRST_PID + self.packages[package].uid - FIRST_UID if package in self.packages else 0
-
-    def notify(self, title: str, text: str, *, package: str, on_click: Callable[[], None] | None = None) -> None:
-        with self.lock:
-            self.notifications.post(title, text, package=package, now_ms=self.now_ms(), on_click=on_click)
-            self.changed()
-
-    def _picked(self, notification: Notification) -> None:
-        if notification.on_click is not None:
-            notification.on_click()
-        else:
-            self.start(notification.package)
-
-    def is_granted(self, package: str, permission: str) -> bool:
-        return self.permissions.is_granted(package, permission)
-
-    def ask_permission(self, package: str, permission: str, on_answer: Callable[[bool], None]) -> None:
-        with self.lock:
-            self.asking.ask(package, permission, on_answer)
-
-    def crash(self, package: str, reason: str) -> None:
-        with self.lock:
-            self.failing.crash(package, reason)
-
-    def hang(self, package: str) -> None:
-        with self.lock:
-            self.failing.hang(package)
-
-    def log(self, tag: str, text: str, level: Level = "I") -> None:
-        with self.lock:
-            self.logbook.write(tag, text, at_ms=self.now_ms(), level=level)
-
-    @property
-    def log_lines(self) -> tuple[LogLine, ...]:
-        """What `logcat` prints, oldest first."""
-        return self.logbook.lines
 
     # what is seen
 
