@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from tests.e2e.setting import SHIPPED, Setting, virtual_setting
 
 from droidpilot.core.calls import Origin, Status
@@ -26,6 +27,7 @@ APPS = ("Settings", "Messages", "Contacts")
 FAULTY = "com.quicksand.faulty"
 
 
+@pytest.mark.timeout(300)  # two hundred settled screens, many with a keyboard that slides in
 def test_a_rendered_ref_taps_its_node_in_two_hundred_states_of_the_phone(tmp_path: Path) -> None:
     with virtual_setting(tmp_path / "phone", seed=11) as setting:
         (tmp_path / "open.rules").write_text("allow *\n")
