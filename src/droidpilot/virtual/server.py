@@ -26,7 +26,7 @@ from droidpilot.virtual.control import Control
 from droidpilot.virtual.faults import read_option
 from droidpilot.virtual.listening import HOST, Listener
 from droidpilot.virtual.motion import MOVE_MS
-from droidpilot.virtual.phone import MODEL, TRANSITION_MS, Phone
+from droidpilot.virtual.phone import MODEL, SDK, TRANSITION_MS, Phone
 from droidpilot.virtual.services import Services
 from droidpilot.virtual.transport import Identity, Transport
 
@@ -110,13 +110,14 @@ def running_phone(
     home: Path | None = None,
     clock: Clock | None = None,
     trust: Trust = "none",
+    sdk: int = SDK,
 ) -> Iterator[VirtualPhone]:
     """Run a phone in a thread for the length of a `with`; it is registered where a state folder is given.
 
     Raises:
         UsageError: the port cannot be used.
     """
-    phone = Phone(seed=seed, transition_ms=transition_ms, move_ms=move_ms, clock=clock)
+    phone = Phone(seed=seed, transition_ms=transition_ms, move_ms=move_ms, clock=clock, sdk=sdk)
     ready: list[registry.Entry | BaseException] = []
     is_ready = threading.Event()
     loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
