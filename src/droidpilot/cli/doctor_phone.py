@@ -1,0 +1,297 @@
+"""What `doctor` looks at on one phone, each as findings: one line, and what to do next. Shows nothing by itself.
+
+It only reads, and sends no input; the in-phone server is started and stopped again. Everything that a phone said is
+data: cut and on one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from droidpilot.cli.findings import Finding, fail, failure, ok, warn
+from droidpilot.cli.target import VIRTUAL, Target, chosen_phone
+from droidpilot.core.clock import Clock, Deadline
+from droidpilot.core.errors import DeviceBusy, DeviceError
+from droidpilot.core.text import plural, shorten
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.attached import transport_of
+from droidpilot.device.card import Card, card_of, in_words
+from droidpilot.device.doctor import read_phone, try_server
+from droidpilot.device.facts import PhoneFacts
+from droidpilot.device.lease import Lease
+from droidpilot.device.phone_notes import phone_notes
+
+#: Seconds that the in-phone server gets, copying it and a second start included.
+SERVER_S = 45.0
+#: Less than this free on the phone is told: the helper is 4 MB, and Android itself gets slow below.
+LOW_STORAGE_BYTES = 500 * 1024 * 1024
+LOW_BATTERY = 15
+#: Seconds that a phone's clock may differ from ours: what people and certificates forgive.
+CLOCK_S = 120.0
+#: Milliseconds of one round trip through the shell that make everything slow.
+SLOW_MS = 250.0
+_MIB = 1024 * 1024
+_MAX_LISTED = 200
+
+
+def phone(
+    device: str,
+    *,
+    adb_port: int,
+    home: Path,
+    clock: Clock,
+    progress: Callable[[str], None],
+    on_card: Callable[[str, Card], None],
+) -> Iterator[Finding]:
+    """Look at one phone through adb, and try the in-phone server on it. Nobody else may be using it."""
+    with ExitStack() as stack:
+        serial = "" if device == VIRTUAL else device
+        try:
+            target = stack.enter_context(chosen_phone(device, adb_port=adb_port, home=home, clock=clock))
+            serial = target.serial
+            if device == VIRTUAL:
+                yield ok("phone", f"{serial} (virtual) was started for this command", "started").of("phone", serial)
+            facts = read_phone(AdbServer(target.adb_port), serial, clock)
+        except DeviceError as error:
+            yield failure("phone", error).of("phone", serial)
+            return
+        card = card_of(facts, transport="virtual" if target.is_virtual else transport_of(serial))
+        on_card(serial, card)
+        for one in (*_about(facts, card), *_state(facts), *_trust(facts, card)):
+            yield one.of("phone", serial)
+        if facts.is_hung:
+            return
+        yield _server(target, facts, clock, home, progress, stack).of("phone", serial)
+        yield _plain(facts).of("phone", serial)
+
+
+def _about(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
+    release = f"Android {facts.release} (API {facts.sdk})" if facts.sdk else "an Android that does not say which"
+    patch = f", security patch {facts.security_patch}" if facts.security_patch else ""
+    yield ok("phone", f"{facts.model or 'a phone'} with {release}{patch}")
+    if facts.unanswered:
+        names = shorten(", ".join(facts.unanswered), _MAX_LISTED)
+        text = f"{plural(len(facts.unanswered), 'question')} had no answer in time: {names}"
+        if facts.is_hung:
+            yield fail("answers", "hung", text, "is the phone frozen? restart it; over Wi-Fi, try a cable")
+        else:
+            yield warn("answers", "slow", text, "is the phone busy? look again when it rests")
+    if facts.latency_ms is not None:
+        text = f"{card.transport}, one round trip {facts.latency_ms:g} ms"
+        if facts.latency_ms > SLOW_MS:
+            hint = "every step waits for it: use a cable, or come nearer to the access point"
+            yield warn("connection", "slow", text, hint)
+        else:
+            yield ok("connection", text)
+
+
+def _state(facts: PhoneFacts) -> Iterator[Finding]:
+    """Tell how the phone is right now."""
+    yield from _screen(facts)
+    if facts.storage is not None:
+        text = f"{facts.storage.free_bytes // _MIB} of {facts.storage.total_bytes // _MIB} MiB free in /data"
+        if facts.storage.free_bytes < LOW_STORAGE_BYTES:
+            yield warn("storage", "low", text, "free some: the helper may not fit, and Android gets slow")
+        else:
+            yield ok("storage", text)
+    if facts.clock_skew_s is not None:
+        skew = abs(facts.clock_skew_s)
+        if skew > CLOCK_S:
+            way = "ahead of" if facts.clock_skew_s > 0 else "behind"
+            text = f"the phone's clock is {skew:.0f} s {way} this computer's"
+            yield warn("clock", "skewed", text, "turn on 'Set time automatically': logins and certificates fail")
+        else:
+            yield ok("clock", "the phone's and this computer's agree")
+    if facts.battery is not None:
+        text = f"{facts.battery.level} %, {'charging' if facts.battery.is_charging else 'not charging'}"
+        if facts.battery.level < LOW_BATTERY and not facts.battery.is_charging:
+            yield warn("battery", "low", text, "charge it: Android slows down and may switch off in mid-run")
+        else:
+            yield ok("battery", text)
+    scales = [facts.global_settings.get(name) for name in _SCALES]
+    if any(scale is not None for scale in scales):
+        yield _animations([scale if scale is not None else "1" for scale in scales])
+    stay = facts.global_settings.get("stay_on_while_plugged_in")
+    if stay is not None:
+        is_on = stay.isdecimal() and int(stay[:4]) > 0
+        yield ok("stay awake", "on while it charges" if is_on else "off: the screen goes off by itself", "on" if is_on else "off")
+
+
+_SCALES = ("window_animation_scale", "transition_animation_scale", "animator_duration_scale")
+
+
+def _animations(scales: list[str]) -> Finding:
+    text = f"window, transition and animator scale {', '.join(shorten(one, 10) for one in scales)}"
+    if any(_number(one) > 1 for one in scales):
+        hint = "set them to 1x or off in Developer options: each step waits for them"
+        return warn("animations", "slow", text, hint)
+    return ok("animations", text)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 1.0
+
+
+def _screen(facts: PhoneFacts) -> Iterator[Finding]:
+    if facts.is_screen_on is None and facts.is_locked is None:
+        return
+    lock = "" if facts.is_lock_secure is None else " by a PIN, pattern or password" if facts.is_lock_secure else " by a swipe"
+    if facts.is_screen_on is False:
+        yield warn("screen", "off", "it is off", "wake it and unlock it by hand: a session sends no input while it is off")
+    elif facts.is_locked:
+        yield warn("screen", "locked", f"it is locked{lock}", "unlock it by hand: a session sends no input while it is locked")
+    else:
+        yield ok("screen", f"on and unlocked{'; a PIN, pattern or password is set' if facts.is_lock_secure else ''}")
+
+
+def _trust(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
+    """Tell what the card says: keyboards, switches of the brand, holes, what will be suspended, notes."""
+    yield from _keyboards(facts)
+    yield from _rights(facts, card)
+    yield _installs(card)
+    warned = {one.code: one for one in card.warnings}
+    holes = {one.code for one in phone_notes().holes}
+    if card.suspended:
+        suspended = warned["accessibility-suspended"]
+        yield warn("accessibility", "suspended", suspended.text, suspended.next_step)
+    else:
+        yield ok("accessibility", "no service is on that the in-phone server would suspend")
+    for one in card.warnings:
+        if one.code in holes:
+            yield warn("wireless adb", one.code.replace("-", "_"), one.text, one.next_step)
+    if card.transport == "tcp" and not holes & set(warned):
+        yield ok("wireless adb", f"no known hole at security patch {facts.security_patch or 'unknown'}")
+    for note in card.notes:
+        text = f"{note.text}"
+        outcome = note.code.replace("-", "_")
+        yield warn("note", outcome, text) if note.level == "warn" else ok("note", text, outcome)
+
+
+def _keyboards(facts: PhoneFacts) -> Iterator[Finding]:
+    notes = phone_notes()
+    if not facts.keyboard:
+        yield warn("keyboard", "none", "none is the default", "choose one in the phone's settings, or nobody can type there")
+    elif notes.is_tool_keyboard(facts.keyboard):
+        yield warn(
+            "keyboard",
+            "of_a_tool",
+            f"{facts.keyboard} is one of an automation tool",
+            "choose your own in the phone's settings: another tool switched it and did not switch it back",
+        )
+    else:
+        yield ok("keyboard", f"{facts.keyboard}; droidpilot leaves it as it is")
+    if facts.is_keyboard_list_denied:
+        yield warn(
+            "keyboards enabled",
+            "denied",
+            "the phone does not let the shell list its keyboards: that is a missing right, not a missing keyboard",
+            "see 'shell rights'",
+        )
+    elif facts.enabled_keyboards is not None and facts.keyboard:
+        if facts.keyboard in facts.enabled_keyboards:
+            yield ok("keyboards enabled", shorten(", ".join(facts.enabled_keyboards), _MAX_LISTED))
+        else:
+            yield warn(
+                "keyboards enabled",
+                "default_not_enabled",
+                f"{facts.keyboard} is the default and not enabled",
+                "switch it on in the phone's settings, under 'On-screen keyboard'",
+            )
+    if facts.served_keyboard:
+        if facts.keyboard and facts.served_keyboard != facts.keyboard:
+            yield warn(
+                "keyboard served",
+                "another",
+                f"fields get {facts.served_keyboard}, though {facts.keyboard} is the default",
+                "restart the phone: its switch of keyboards hangs",
+            )
+        else:
+            yield ok("keyboard served", f"fields get {facts.served_keyboard}")
+    elif facts.served_keyboard == "":
+        yield ok("keyboard served", "none yet: no field has asked for one", "none_yet")
+    if facts.keyboards is not None:
+        found = next((one for one in facts.keyboards if one in notes.typing_keyboards), "")
+        if found:
+            is_enabled = facts.enabled_keyboards is not None and found in facts.enabled_keyboards
+            yield ok("typing keyboard", f"{found} is installed{' and enabled' if is_enabled else ''}")
+        else:
+            yield ok("typing keyboard", "AdbKeyboard is not installed; text goes another way, or is refused in words", "absent")
+
+
+def _rights(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
+    """Tell whether `adb shell` may touch and switch: asked without touching, so some phones cannot be told."""
+    off = [one for one in card.switches if one.state == "off" and {"input", "settings"} & set(one.blocks)]
+    if off:
+        for one in off:
+            text, hint = in_words(one)
+            if "input" in one.blocks:
+                yield fail("shell rights", "input_denied", text, hint)
+            else:
+                yield warn("shell rights", "settings_denied", text, hint)
+        return
+    if facts.settings_write == "denied":
+        named = [one for one in card.switches if "settings" in one.blocks]
+        where = f"turn on '{named[0].name}' in {named[0].where}" if named else _ANY_SWITCH
+        yield warn("shell rights", "settings_denied", "the phone refuses to let the shell write settings: keyboards cannot be switched, and taps may be refused too", where)
+        return
+    if facts.settings_write == "allowed":
+        unknown = next((one for one in card.switches if one.state == "unknown" and "input" in one.blocks), None)
+        more = f"; if taps do nothing: '{unknown.name}' in {unknown.where}" if unknown else ""
+        yield ok("shell rights", f"the shell may write settings{more}")
+
+
+_ANY_SWITCH = (
+    "look in Developer options for 'USB debugging (Security settings)' (Xiaomi, Redmi, POCO), 'Disable permission "
+    "monitoring' (OPPO, realme, OnePlus) or 'USB simulated click' (vivo)"
+)
+
+
+def _installs(card: Card) -> Finding:
+    """Tell what stands between `adb install` and the phone."""
+    off = next((one for one in card.switches if one.state == "off" and "installs" in one.blocks), None)
+    if off is not None:
+        text, hint = in_words(off)
+        return warn("app installs", "switched_off", text, hint)
+    adb_setting, all_setting = card.verifier.values()
+    if "0" in (adb_setting, all_setting):
+        return ok("app installs", "not verified: 'Verify apps over USB' is off in Developer options", "not_verified")
+    told = "is on" if adb_setting == "1" else "is at the phone's default"
+    text = f"'Verify apps over USB' {told}: an install may wait for a yes on the phone"
+    return ok("app installs", text, "verified")
+
+
+def _server(
+    target: Target, facts: PhoneFacts, clock: Clock, home: Path, progress: Callable[[str], None], stack: ExitStack
+) -> Finding:
+    try:
+        stack.enter_context(Lease.take(home, target.serial, clock=clock))
+    except DeviceBusy as error:
+        return warn("in-phone server", "busy", f"not tried: {error.message}", error.hint)
+    deadline = Deadline.after(clock, SERVER_S)
+    try:
+        answer = try_server(AdbServer(target.adb_port), target.serial, clock, deadline, progress=progress)
+    except DeviceError as error:
+        return failure("in-phone server", error)
+    ping = f"ping {answer.ping_ms:g} ms"
+    if answer.start_ms is None:
+        return ok("in-phone server", f"one ran already and was left running, {ping}", "ran")
+    copied = "" if facts.is_jar_there else "copied to the phone, "
+    text = f"{copied}started in {answer.start_ms} ms, {ping}, stopped again"
+    if answer.deaths:
+        hint = "restart the phone if it happens again: sessions start it again, but only once per call"
+        return warn("in-phone server", "died_once", f"died once, then {text}", hint)
+    return ok("in-phone server", text)
+
+
+def _plain(facts: PhoneFacts) -> Finding:
+    if facts.missing_tools is None:
+        return ok("plain adb", "not told whether the phone has uiautomator, input and screencap", "unknown")
+    if facts.missing_tools:
+        text = f"the phone lacks {', '.join(facts.missing_tools)}: without the in-phone server nothing would work"
+        return warn("plain adb", "missing", text, "keep the in-phone server working")
+    return ok("plain adb", "uiautomator, input and screencap are there, should the in-phone server not run")
