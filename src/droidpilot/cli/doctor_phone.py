@@ -116,7 +116,11 @@ def _state(facts: PhoneFacts) -> Iterator[Finding]:
     stay = facts.global_settings.get("stay_on_while_plugged_in")
     if stay is not None:
         is_on = stay.isdecimal() and int(stay[:4]) > 0
-        yield ok("stay awake", "on while it charges" if is_on else "off: the screen goes off by itself", "on" if is_on else "off")
+        yield ok(
+            "stay awake",
+            "on while it charges" if is_on else "off: the screen goes off by itself",
+            "on" if is_on else "off",
+        )
 
 
 _SCALES = ("window_animation_scale", "transition_animation_scale", "animator_duration_scale")
@@ -140,11 +144,21 @@ def _number(text: str) -> float:
 def _screen(facts: PhoneFacts) -> Iterator[Finding]:
     if facts.is_screen_on is None and facts.is_locked is None:
         return
-    lock = "" if facts.is_lock_secure is None else " by a PIN, pattern or password" if facts.is_lock_secure else " by a swipe"
+    lock = (
+        ""
+        if facts.is_lock_secure is None
+        else " by a PIN, pattern or password"
+        if facts.is_lock_secure
+        else " by a swipe"
+    )
     if facts.is_screen_on is False:
-        yield warn("screen", "off", "it is off", "wake it and unlock it by hand: a session sends no input while it is off")
+        yield warn(
+            "screen", "off", "it is off", "wake it and unlock it by hand: a session sends no input while it is off"
+        )
     elif facts.is_locked:
-        yield warn("screen", "locked", f"it is locked{lock}", "unlock it by hand: a session sends no input while it is locked")
+        yield warn(
+            "screen", "locked", f"it is locked{lock}", "unlock it by hand: a session sends no input while it is locked"
+        )
     else:
         yield ok("screen", f"on and unlocked{'; a PIN, pattern or password is set' if facts.is_lock_secure else ''}")
 
@@ -175,7 +189,9 @@ def _trust(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
 def _keyboards(facts: PhoneFacts) -> Iterator[Finding]:
     notes = phone_notes()
     if not facts.keyboard:
-        yield warn("keyboard", "none", "none is the default", "choose one in the phone's settings, or nobody can type there")
+        yield warn(
+            "keyboard", "none", "none is the default", "choose one in the phone's settings, or nobody can type there"
+        )
     elif notes.is_tool_keyboard(facts.keyboard):
         yield warn(
             "keyboard",
@@ -220,7 +236,11 @@ def _keyboards(facts: PhoneFacts) -> Iterator[Finding]:
             is_enabled = facts.enabled_keyboards is not None and found in facts.enabled_keyboards
             yield ok("typing keyboard", f"{found} is installed{' and enabled' if is_enabled else ''}")
         else:
-            yield ok("typing keyboard", "AdbKeyboard is not installed; text goes another way, or is refused in words", "absent")
+            yield ok(
+                "typing keyboard",
+                "AdbKeyboard is not installed; text goes another way, or is refused in words",
+                "absent",
+            )
 
 
 def _rights(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
@@ -237,7 +257,12 @@ def _rights(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
     if facts.settings_write == "denied":
         named = [one for one in card.switches if "settings" in one.blocks]
         where = f"turn on '{named[0].name}' in {named[0].where}" if named else _ANY_SWITCH
-        yield warn("shell rights", "settings_denied", "the phone refuses to let the shell write settings: keyboards cannot be switched, and taps may be refused too", where)
+        yield warn(
+            "shell rights",
+            "settings_denied",
+            "the phone refuses to let the shell write settings: keyboards cannot be switched, and taps may be refused too",
+            where,
+        )
         return
     if facts.settings_write == "allowed":
         unknown = next((one for one in card.switches if one.state == "unknown" and "input" in one.blocks), None)

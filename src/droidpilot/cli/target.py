@@ -19,6 +19,7 @@ from droidpilot.core.text import quoted
 from droidpilot.device.adb import AdbServer, adb_command
 from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_private_server, start_private_server
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
+from droidpilot.device.left_files import forget_phone
 from droidpilot.pipeline.ref_store import forget_refs
 from droidpilot.virtual import registry
 from droidpilot.virtual.registry import Entry
@@ -123,6 +124,7 @@ def started_phone(home: Path, *, seed: int, clock: Clock) -> Iterator[Target]:
     with ExitStack() as stack:
         phone = stack.enter_context(running_phone(seed=seed))
         server, entry = with_private_server(home, phone.entry, clock)
+        stack.callback(forget_phone, home, entry.serial, server.port)
         stack.callback(server.stop)
         stack.callback(registry.remove, home, entry)
         stack.callback(forget_refs, home, entry.serial)
@@ -154,6 +156,7 @@ def reap_dead(home: Path) -> list[Entry]:
             reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
         registry.remove(home, entry)
         forget_refs(home, entry.serial)
+        forget_phone(home, entry.serial, entry.adb_port)
     return dead
 
 

@@ -37,6 +37,7 @@ def start(
     from droidpilot.cli import starting
     from droidpilot.cli.target import reap_dead, with_private_server
     from droidpilot.core.clock import SystemClock
+    from droidpilot.device.left_files import forget_phone
     from droidpilot.virtual.server import serve
 
     home = starting.start({}).home
@@ -45,6 +46,7 @@ def start(
 
         def on_ready(entry: Entry) -> Entry:
             server, registered = with_private_server(home, entry, SystemClock())
+            stack.callback(forget_phone, home, entry.serial, server.port)
             stack.callback(server.stop)
             _tell(registered, as_json=json)
             return registered

@@ -118,12 +118,15 @@ def _ready(device: AttachedDevice) -> AttachedDevice:
     )
 
 
-def _transport(serial: str, rest: str) -> Transport:
+def transport_of(serial: str) -> Transport:
+    """Return how adb reaches the phone of a serial, as far as the serial tells."""
     if serial.startswith("emulator-"):
         return "emulator"
-    if re.search(r"\susb:\S", rest):
-        return "usb"
     return "tcp" if _NETWORK_SERIAL.fullmatch(serial) else "usb"
+
+
+def _transport(serial: str, rest: str) -> Transport:
+    return "usb" if re.search(r"\susb:\S", rest) else transport_of(serial)
 
 
 def _model(rest: str) -> str:

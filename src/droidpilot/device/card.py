@@ -92,7 +92,9 @@ class Card:
             "switches": [asdict(one) for one in self.switches],
             "accessibility_suspended": list(self.suspended),
             "keyboards": asdict(self.keyboards),
-            "notes": [{"code": one.code, "level": one.level, "text": one.text, "source": one.source} for one in self.notes],
+            "notes": [
+                {"code": one.code, "level": one.level, "text": one.text, "source": one.source} for one in self.notes
+            ],
             "warnings": [asdict(one) for one in self.warnings],
         }
 
@@ -148,7 +150,9 @@ def switches_of(facts: PhoneFacts, notes: PhoneNotes) -> tuple[SwitchState, ...]
         said = facts.properties.get(switch.property) if switch.property else facts.secure_settings.get(switch.setting)
         if is_brand or (said is not None and said != ""):
             found.append(
-                SwitchState(switch.code, switch.name, switch.where, _state(switch, said, is_brand), switch.blocks, switch.remark)
+                SwitchState(
+                    switch.code, switch.name, switch.where, _state(switch, said, is_brand), switch.blocks, switch.remark
+                )
             )
     return tuple(found)
 
@@ -177,7 +181,11 @@ def _warnings(
         if is_affected and (not facts.security_patch or facts.security_patch < hole.fixed):
             patch = facts.security_patch or "unknown"
             found.append(
-                Warning(hole.code, f"security patch {patch}, closed by {hole.fixed}: {hole.text}; {hole.remark}", hole.next_step)
+                Warning(
+                    hole.code,
+                    f"security patch {patch}, closed by {hole.fixed}: {hole.text}; {hole.remark}",
+                    hole.next_step,
+                )
             )
     for switch in switches:
         if switch.state == "off":

@@ -105,14 +105,12 @@ def facts_of(reading: Reading) -> PhoneFacts:
         keyboards=_names(reading, "keyboards"),
         enabled_keyboards=_names(reading, "enabled"),
         is_keyboard_list_denied=any(
-            _DENIED.search(reading.answers[name].text)
-            for name in ("keyboards", "enabled")
-            if name in reading.answers
+            _DENIED.search(reading.answers[name].text) for name in ("keyboards", "enabled") if name in reading.answers
         ),
         served_keyboard=_served(reading.text("input_method")),
-        accessibility=tuple(short(one) for one in _set(secure.get("enabled_accessibility_services", "")).split(":") if one)[
-            :_MAX_NAMES
-        ],
+        accessibility=tuple(
+            short(one) for one in _set(secure.get("enabled_accessibility_services", "")).split(":") if one
+        )[:_MAX_NAMES],
         is_screen_on=_is_screen_on(reading.text("power"), window),
         is_locked=readings.foreground(window).is_locked if window else None,
         is_lock_secure=_is_lock_secure(window),
@@ -130,7 +128,7 @@ def facts_of(reading: Reading) -> PhoneFacts:
 
 def settings_in(text: str) -> dict[str, str]:
     """Read the output of `settings list`."""
-    return {name: value for name, value in _SETTING.findall(text)}
+    return dict(_SETTING.findall(text))
 
 
 def short(text: str) -> str:
@@ -147,7 +145,9 @@ def _names(reading: Reading, name: str) -> tuple[str, ...] | None:
     answer = reading.answers.get(name)
     if answer is None or answer.code != 0 or _DENIED.search(answer.text):
         return None
-    return tuple(short(line) for line in answer.text.splitlines() if "/" in line and " " not in line.strip())[:_MAX_NAMES]
+    return tuple(short(line) for line in answer.text.splitlines() if "/" in line and " " not in line.strip())[
+        :_MAX_NAMES
+    ]
 
 
 def _served(text: str) -> str | None:

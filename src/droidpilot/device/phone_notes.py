@@ -1,4 +1,4 @@
-"""Facts about phones out of phone_notes.toml, as values: holes, switches of brands, notes per API level. No decisions."""
+"""Facts about phones out of phone_notes.toml, as values: holes, switches of brands, API levels. No decisions."""
 
 from __future__ import annotations
 
