@@ -117,9 +117,9 @@ def _examine(report: _Report, device: str | None) -> None:
     report.add(doctor_checks.proxies(env))
     report.add(doctor_model.model(found, clock), "model")
     port = found.settings.adb_port
-    report.add(doctor_adb.adb(port, env, clock), "adb")
+    chosen = found.settings.device
+    report.add(doctor_adb.adb(port, env, clock, is_needed=chosen != VIRTUAL), "adb")
     if not any(one.group == "adb" and one.level == "fail" for one in report.findings):
-        chosen = found.settings.device
         if chosen != VIRTUAL:
             ready, findings = doctor_adb.phones(home, port, clock)
             report.add(findings, "adb")

@@ -21,8 +21,8 @@ ADB_S = 5.0
 _MAX_LISTED = 3
 
 
-def adb(port: int, env: Mapping[str, str], clock: Clock) -> Iterator[Finding]:
-    """Find the adb programs and the server; the server is not started here."""
+def adb(port: int, env: Mapping[str, str], clock: Clock, *, is_needed: bool) -> Iterator[Finding]:
+    """Find the adb programs and the server; the server is not started here. A virtual phone needs none."""
     try:
         found = adb_program()
     except DeviceError as error:
@@ -33,7 +33,8 @@ def adb(port: int, env: Mapping[str, str], clock: Clock) -> Iterator[Finding]:
     server = AdbServer(port)
     try:
         if not is_server_there(server, Deadline.after(clock, ADB_S)):
-            yield ok("adb server", f"none answered on port {port}, so one is started there; it stays", "started")
+            then = ", so one is started there; it stays" if is_needed else "; a virtual phone needs none"
+            yield ok("adb server", f"none answered on port {port}{then}", "started" if is_needed else "none")
             return
         version = server.version(Deadline.after(clock, ADB_S))
     except DeviceError as error:

@@ -181,7 +181,7 @@ def _trust(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
     if card.transport == "tcp" and not holes & set(warned):
         yield ok("wireless adb", f"no known hole at security patch {facts.security_patch or 'unknown'}")
     for note in card.notes:
-        text = f"{note.text}"
+        text = f"API {facts.sdk}: {note.text}"
         outcome = note.code.replace("-", "_")
         yield warn("note", outcome, text) if note.level == "warn" else ok("note", text, outcome)
 
@@ -260,7 +260,7 @@ def _rights(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
         yield warn(
             "shell rights",
             "settings_denied",
-            "the phone refuses to let the shell write settings: keyboards cannot be switched, and taps may be refused too",
+            "the shell may not write settings there: keyboards cannot be switched, and taps may be refused too",
             where,
         )
         return

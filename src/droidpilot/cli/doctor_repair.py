@@ -38,7 +38,8 @@ def left(home: Path, clock: Clock) -> Iterator[Finding]:
             )
             continue
         before = "not set" if one.before is None else shorten(one_line(one.before), 100)
-        text = f"{_shown(one.what)} on {_shown(one.serial)} was changed by a run that ended; it was {before} ({_shown(one.since)})"
+        where = f"{_shown(one.what)} on {_shown(one.serial)}"
+        text = f"{where} was changed by a run that ended; it was {before} ({_shown(one.since)})"
         yield warn("left behind", "changed", text, f"run: {_STEP}").of("left behind", _shown(one.serial))
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from droidpilot.virtual.commands_apps import APP_COMMANDS
 from droidpilot.virtual.commands_device import DEVICE_COMMANDS
+from droidpilot.virtual.commands_facts import FACT_COMMANDS
 from droidpilot.virtual.dumpsys import dumpsys
 from droidpilot.virtual.patterns import BadPattern, Pattern
 from droidpilot.virtual.shell import Command, Job
@@ -193,4 +194,10 @@ FILE_COMMANDS: Final[dict[str, Command]] = {
     "which": _which,
     "whoami": _whoami,
 }
-COMMANDS: Final[dict[str, Command]] = {**FILE_COMMANDS, **DEVICE_COMMANDS, **APP_COMMANDS, "dumpsys": dumpsys}
+COMMANDS: Final[dict[str, Command]] = {
+    **FILE_COMMANDS,
+    **DEVICE_COMMANDS,
+    **APP_COMMANDS,
+    **FACT_COMMANDS,
+    "dumpsys": dumpsys,
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidpilot.virtual import broken_dumps
+from droidpilot.virtual.commands_facts import told_properties
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASE, SDK
@@ -45,7 +46,7 @@ def properties(seed: int) -> dict[str, str]:
 
 
 def _getprop(job: Job) -> int:
-    known = properties(job.phone.seed)
+    known = properties(job.phone.seed) | told_properties(job.phone)
     if len(job.args) == 1:
         for name, value in sorted(known.items()):
             job.say(f"[{name}]: [{value}]")
