@@ -151,16 +151,18 @@ def switches_of(facts: PhoneFacts, notes: PhoneNotes) -> tuple[SwitchState, ...]
         if is_brand or (said is not None and said != ""):
             found.append(
                 SwitchState(
-                    switch.code, switch.name, switch.where, _state(switch, said, is_brand), switch.blocks, switch.remark
+                    switch.code, switch.name, switch.where, _state(switch, said, facts), switch.blocks, switch.remark
                 )
             )
     return tuple(found)
 
 
-def _state(switch: Switch, said: str | None, is_brand: bool) -> State:
+def _state(switch: Switch, said: str | None, facts: PhoneFacts) -> State:
     if said:
         return "on" if said.strip().lower() in switch.on else "off"
-    return "off" if switch.is_absent_off and is_brand else "unknown"
+    if facts.settings_write == "allowed":
+        return "unknown"
+    return "off" if any(name in facts.properties for name in switch.absent_is_off_with) else "unknown"
 
 
 def _holds(note: LevelNote, facts: PhoneFacts) -> bool:

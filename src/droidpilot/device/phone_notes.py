@@ -37,7 +37,7 @@ class Switch:
     property: str
     setting: str  # of the namespace `secure`
     on: tuple[str, ...]
-    is_absent_off: bool
+    absent_is_off_with: tuple[str, ...]
     blocks: tuple[Blocks, ...]
     remark: str
     source: str
@@ -78,7 +78,10 @@ def phone_notes() -> PhoneNotes:
     data = tomllib.loads(resources.files("droidpilot.device").joinpath("phone_notes.toml").read_text(encoding="utf-8"))
     return PhoneNotes(
         holes=tuple(Hole(**_frozen(one)) for one in data["hole"]),
-        switches=tuple(Switch(**{"property": "", "setting": "", **_frozen(one)}) for one in data["switch"]),
+        switches=tuple(
+            Switch(**{"property": "", "setting": "", "absent_is_off_with": (), **_frozen(one)})
+            for one in data["switch"]
+        ),
         notes=tuple(LevelNote(**{"setting": "", "on": (), **_frozen(one)}) for one in data["note"]),
         tool_keyboards=tuple(data["tool_keyboards"]["parts"]),
         typing_keyboards=tuple(data["tool_keyboards"]["typing"]),
