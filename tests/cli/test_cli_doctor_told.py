@@ -22,7 +22,7 @@ GBOARD = "com.google.android.inputmethod.latin/.LatinIME"
 #: Open-AutoGLM issue 228.
 DENIED_SETTINGS = (
     "\nException occurred while executing 'delete':\njava.lang.SecurityException: Permission denial: writing to "
-    "settings requires:android.permission.WRITE_SECURE_SETTINGS\n\tat com.android.providers.settings.SettingsProvider\n",
+    "settings requires:android.permission.WRITE_SECURE_SETTINGS\n\tat com.android.providers.settings\n",
     255,
 )
 DENIED_IME = (

@@ -6,12 +6,13 @@ It must never touch what a running session holds, and never end a server whose o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from droidpilot.cli.findings import Finding, fail, failure, ok, warn
 from droidpilot.cli.target import VIRTUAL, Known, attached_phones, reap_dead, virtual_phones
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import DeviceError, Exit, UsageError
+from droidpilot.core.errors import DeviceBusy, DeviceError, Exit, UsageError
 from droidpilot.core.text import one_line, plural, shorten
 from droidpilot.device import keeper
 from droidpilot.device.adb import AdbServer, PhoneLink
@@ -45,7 +46,12 @@ def left(home: Path, clock: Clock) -> Iterator[Finding]:
 
 def repair(home: Path, device: str | None, adb_port: int, clock: Clock) -> Iterator[Finding]:
     """Put everything back that can be: one finding each, a failure for what cannot."""
+    yield from _changed(home, device, adb_port, clock)
+    # Last, since asking whether a phone is in use makes a lock file.
     yield from (one.of("left behind") for one in _clear(home))
+
+
+def _changed(home: Path, device: str | None, adb_port: int, clock: Clock) -> Iterator[Finding]:
     behind = keeper.left_behind(home, clock)
     ended = [one for one in behind if _is_of_ended_phone(one, home)]
     for one in ended:
@@ -75,18 +81,21 @@ def _put_back(home: Path, rest: list[Left], phones: list[Known], clock: Clock) -
         meant = [one for one in away if one.serial == serial or (own_id and one.phone_id == own_id)]
         if not meant and not any(one.problem for one in rest):
             continue
-        # Cheap phones share one id: what stands there under the serial of another attached phone is not this one's.
-        is_alone = all(one.serial == serial or one.serial not in attached for one in meant)
         try:
-            with Lease.take(home, serial, clock=clock):
+            with ExitStack() as stack:
+                stack.enter_context(Lease.take(home, serial, clock=clock))
+                # Cheap phones share one id: what was changed on another attached phone is not looked for on this one.
+                for other in {one.serial for one in meant if one.serial in attached} - {serial}:
+                    with suppress(DeviceBusy):
+                        stack.enter_context(Lease.take(home, other, clock=clock))
                 link = PhoneLink(server, serial)
-                done = keeper.Keeper(home, link, clock).restore(Deadline.after(clock, REPAIR_S), is_asked=is_alone)
+                done = keeper.Keeper(home, link, clock).restore(Deadline.after(clock, REPAIR_S), is_asked=True)
         except (DeviceError, UsageError) as error:
             yield failure("repair", error).of("left behind", serial)
             away = [one for one in away if one.serial != serial]
             continue
         yield from (_became(one).of("left behind", serial) for one in done)
-        away = [one for one in away if one not in meant or (one.serial != serial and not is_alone)]
+        away = [one for one in away if one not in meant or (one.serial != serial and one.serial in attached)]
     yield from map(_away, away)
     yield from map(_away, (one for one in keeper.left_behind(home, clock) if one.problem))
 
