@@ -29,9 +29,11 @@ from droidpilot.core.events import (
 from droidpilot.core.progress import Progress
 from droidpilot.core.stop import Stop
 from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb_server import ensure_server
 from droidpilot.device.android import connect
 from droidpilot.device.driver import Driver
 from droidpilot.device.lease import Lease
+from droidpilot.device.lifeline import Keep
 from droidpilot.model.client import Model
 from droidpilot.model.openai_chat import OpenAIChat
 from droidpilot.pipeline.approval import ApprovalGate, AskMode, guards
@@ -342,7 +344,7 @@ def open_session(
         )
         try:
             session.begin()
-            stack.enter_context(Lease.take(home, address.serial, clock=clock, session=session_id))
+            lease = stack.enter_context(Lease.take(home, address.serial, clock=clock, session=session_id))
             progress.on_step(f"connecting to {address.serial}")
             started = clock.monotonic()
             driver = connect(
@@ -351,6 +353,7 @@ def open_session(
                 clock=clock,
                 deadline=Deadline.after(clock, CONNECT_TIMEOUT_S),
                 progress=progress.on_step,
+                keep=_keep(prepared, address, lease, record, clock),
             )
             stack.callback(driver.close)
             session.connected(driver, round((clock.monotonic() - started) * 1000))
@@ -361,6 +364,20 @@ def open_session(
             raise
         finally:
             session.close()
+
+
+def _keep(prepared: Prepared, address: PhoneAddress, lease: Lease, record: SessionRecord, clock: Clock) -> Keep:
+    """Say how the line to the phone is kept. The adb server of a virtual phone is that phone's own, to start and end.
+
+    A virtual phone has no other serial, and those of one seed are all alike: its lease needs no second name.
+    """
+    server = AdbServer(address.adb_port)
+    return Keep(
+        patience_s=prepared.plan.settings.link_patience_s,
+        start_server=None if address.is_virtual else lambda: ensure_server(server, clock),
+        tell=record.append,
+        identified=None if address.is_virtual else lease.add_phone,
+    )
 
 
 def make_model(prepared: Prepared, clock: Clock, *, progress: Progress | None = None) -> OpenAIChat:

@@ -17,6 +17,8 @@ from droidpilot.core.events import (
     CheckFinished,
     DeviceConnected,
     Event,
+    LinkLost,
+    LinkRestored,
     ModelFailed,
     ModelReplied,
     Noted,
@@ -57,6 +59,14 @@ _REFUSALS = {
 _MAX_WHY = 90
 #: What a command of one call leaves out: its result follows at once on stdout.
 _LONG = (SessionStarted, DeviceConnected, ToolCalled, ToolReturned)
+
+
+#: What was done to bring a phone back, in words.
+_RESTORED = {
+    "adb_server_started": "the adb server was started again",
+    "connected": "connected again",
+    "moved": "found at its new address",
+}
 
 
 class TerminalProgress:
@@ -231,6 +241,15 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
             return _started(event), "dim"
         case DeviceConnected():
             return f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s", "dim"
+        case LinkLost():
+            hint = f" ({_short(event.hint)})" if event.hint else ""
+            return (
+                f"  lost {_short(event.serial)}: {_short(event.message)}; waiting {event.patience_s:g} s{hint}",
+                "warn",
+            )
+        case LinkRestored():
+            how = "".join(f", {_RESTORED[word]}" for word in event.did if word in _RESTORED)
+            return f"  {_short(event.serial)} is back after {event.ms / 1000:.1f} s{how}", "dim"
         case ApprovalAnswered():
             return _answered(event)
         case CheckFinished():

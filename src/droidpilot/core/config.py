@@ -104,6 +104,12 @@ class Settings(BaseModel):
     pictures: bool = Field(
         default=False, description="keep a picture of the screen before each write, for `session show --html`"
     )
+    link_patience_s: float = Field(
+        default=40.0,
+        ge=0,
+        le=55,
+        description="seconds that a phone which dropped off is waited for in a call, which has 60",
+    )
     adb_port: int = Field(default=5037, ge=1, le=65_535, description="port of the adb server on 127.0.0.1")
     prices: Prices | None = Field(
         default=None, description="what the model costs (table of `input`, `output`, `cached`)"

@@ -75,6 +75,28 @@ class PhoneChanged(Event):
     words: str = Field(default="", description="what became of it, in words")
 
 
+class LinkLost(Event):
+    """The phone could not be reached any more, and is waited for (plumbing). Said once for one outage."""
+
+    kind: Literal["link_lost"] = "link_lost"
+    serial: str = Field(description="ADB's name of the phone")
+    code: str = Field(description="stable code of what was found: device_lost, offline, no_adb_server, ...")
+    message: str = Field(description="what was found, in words")
+    hint: str = Field(description="what a person can do meanwhile")
+    patience_s: float = Field(description="seconds that it is waited for")
+
+
+class LinkRestored(Event):
+    """The same phone answers again (plumbing)."""
+
+    kind: Literal["link_restored"] = "link_restored"
+    serial: str = Field(description="ADB's name of the phone now; another than before where its address changed")
+    did: list[str] = Field(
+        description="what we did: adb_server_started, connected, moved; empty where it came by itself"
+    )
+    ms: int = Field(description="how long it was away since we noticed")
+
+
 class ScreenObserved(Event):
     """A look at the phone (plumbing: at the start, before a call, after a write)."""
 
@@ -318,6 +340,8 @@ AnyEvent = Annotated[
     SessionStarted
     | DeviceConnected
     | PhoneChanged
+    | LinkLost
+    | LinkRestored
     | ScreenObserved
     | CommandGiven
     | ModelAsked

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from droidpilot.core.errors import DeviceLost
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device.adb import adb_binary
+from droidpilot.device.adb_trouble import adb_binary
 
 #: Seconds for `adb version`, which talks to nobody.
 _VERSION_S = 10.0

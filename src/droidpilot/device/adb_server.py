@@ -10,11 +10,13 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost
-from droidpilot.device.adb import AdbServer, adb_binary, typeable
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb_trouble import adb_binary, typeable
 from droidpilot.device.wire import LOOPBACK
 
 #: The port of everybody's server, and those where every adb server looks for emulators.
@@ -39,6 +41,22 @@ def process_started(pid: int) -> int | None:
         return int(text.rpartition(")")[2].split()[19])
     except (OSError, ValueError, IndexError):
         return None
+
+
+def is_running(pid: int, started: int | None) -> bool:
+    """Tell whether a process runs and is the one that began at `started`, as far as the system tells."""
+    if pid <= 0:
+        return False
+    if sys.platform == "win32":
+        return True  # os.kill would end it there; a name too many in a list harms nobody
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    now = process_started(pid)
+    return started is None or now is None or now == started
 
 
 def is_server_there(server: AdbServer, deadline: Deadline) -> bool:

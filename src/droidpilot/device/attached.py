@@ -10,7 +10,8 @@ from typing import Literal
 from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceNotChosen, DeviceUnavailable
 from droidpilot.core.text import one_line, quoted, shorten
-from droidpilot.device.adb import AdbServer, reason_of, typeable
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb_trouble import reason_of, typeable
 
 Transport = Literal["usb", "tcp", "emulator"]
 
@@ -99,20 +100,29 @@ def choose_device(devices: Sequence[AttachedDevice], serial: str | None) -> Atta
     return _ready(chosen)
 
 
-def connect_tcp(server: AdbServer, address: str, deadline: Deadline) -> None:
-    """Have the server connect to a phone at HOST:PORT; one that is connected already is fine.
+def connect_tcp(server: AdbServer, address: str, deadline: Deadline) -> bool:
+    """Have the server connect to HOST:PORT; return whether it was connected already.
 
     Raises:
-        DeviceUnavailable: it did not; adb reports that in words only. Source: `host:connect` of adb 36.
+        DeviceUnavailable: it did not; adb reports that in words only. Codes `unauthorized`, `not_connected_by_adb`.
+            Source: `host:connect` of adb 36.
     """
     said = server.ask(f"host:connect:{address}", deadline)
-    if said.startswith(("connected to", "already connected to")):
-        return
-    hint = "is the phone on, in this network, and is the port still the one it shows?"
+    if said.startswith("already connected to"):
+        return True
+    if said.startswith("connected to"):
+        return False
     if "authenticate" in said:
-        hint = "unlock the phone and accept 'Allow USB debugging', then try again"
+        raise DeviceUnavailable(
+            f"adb cannot connect to {address}: the phone does not trust this computer yet",
+            hint="unlock the phone and accept 'Allow USB debugging'; with wireless debugging pair once first: "
+            "droidpilot pair HOST:PORT, as shown under 'Pair device with pairing code'",
+            code="unauthorized",
+        )
     raise DeviceUnavailable(
-        f"adb cannot connect to {address}: {shorten(one_line(said), 200)}", hint=hint, code="not_connected_by_adb"
+        f"adb cannot connect to {address}: {shorten(one_line(said), 200)}",
+        hint="is the phone on, in this network, and is the port still the one it shows?",
+        code="not_connected_by_adb",
     )
 
 

@@ -22,7 +22,8 @@ from droidpilot.core.errors import (
 )
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device import rpc
-from droidpilot.device.adb import PhoneLink, translated
+from droidpilot.device.adb import PhoneLink
+from droidpilot.device.adb_trouble import translated
 
 #: How long a server that was told to stop may still answer.
 STOP_PATIENCE_S = 2.0

@@ -15,6 +15,8 @@ from droidpilot.core.events import (
     CheckStarted,
     CommandGiven,
     DeviceConnected,
+    LinkLost,
+    LinkRestored,
     ModelAsked,
     ModelFailed,
     ModelReplied,
@@ -206,6 +208,10 @@ class _Builder:
             case DeviceConnected():
                 about = f"{event.serial}, {event.model}, Android API {event.sdk}, over {event.transport}"
                 self._remark("phone", f"{about}, connected in {event.ms:,} ms", "plain")
+            case LinkLost():
+                self._remark("phone", f"{event.serial} was lost: {event.message}", "warn")
+            case LinkRestored():
+                self._remark("phone", f"{event.serial} is back after {event.ms:,} ms", "plain")
             case SessionStarted():
                 self._section("start", "Start", "start", line.ts)
             case _:

@@ -13,6 +13,8 @@ from droidpilot.core.events import (
     ApprovalAsked,
     CheckFinished,
     DeviceConnected,
+    LinkLost,
+    LinkRestored,
     ModelFailed,
     ModelReplied,
     Noted,
@@ -150,6 +152,10 @@ def _words(event: AnyEvent, rule_words: Callable[[str], str]) -> tuple[str, str,
     match event:
         case DeviceConnected():
             return "phone", f"{event.serial} connected ({event.transport}, {event.model}, API {event.sdk})", "", ""
+        case LinkLost():
+            return "phone", f"{event.serial} was lost: {event.message}", "lost", event.code
+        case LinkRestored():
+            return "phone", f"{event.serial} is back after {event.ms:,} ms", "back", ", ".join(event.did)
         case ScreenObserved():
             return "screen", _screen(event), "", ""
         case ModelReplied():
