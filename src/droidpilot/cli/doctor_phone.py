@@ -294,7 +294,9 @@ def _server(
     target: Target, facts: PhoneFacts, clock: Clock, home: Path, progress: Callable[[str], None], stack: ExitStack
 ) -> Finding:
     try:
-        stack.enter_context(Lease.take(home, target.serial, clock=clock))
+        lease = stack.enter_context(Lease.take(home, target.serial, clock=clock))
+        if own_id := facts.properties.get("ro.serialno"):
+            lease.add_phone(own_id)
     except DeviceBusy as error:
         return warn("in-phone server", "busy", f"not tried: {error.message}", error.hint)
     deadline = Deadline.after(clock, SERVER_S)

@@ -83,7 +83,9 @@ def _put_back(home: Path, rest: list[Left], phones: list[Known], clock: Clock) -
             continue
         try:
             with ExitStack() as stack:
-                stack.enter_context(Lease.take(home, serial, clock=clock))
+                lease = stack.enter_context(Lease.take(home, serial, clock=clock))
+                if own_id:
+                    lease.add_phone(own_id)
                 # Cheap phones share one id: what was changed on another attached phone is not looked for on this one.
                 for other in {one.serial for one in meant if one.serial in attached} - {serial}:
                     with suppress(DeviceBusy):
@@ -171,7 +173,8 @@ def _clear(home: Path) -> Iterator[Finding]:
             ports.add(port)
             text = f"a private adb server (process {pid}, port {port}) belongs to no virtual phone, and its owner lives"
             yield warn("leftovers", "server", text, f"unless a command is just starting one: kill {pid}")
-    gone = sweep(home, serials=[entry.serial for entry in alive], adb_ports=ports)
+    serials, ids = [entry.serial for entry in alive], [entry.phone_id for entry in alive]
+    gone = sweep(home, serials=serials, phone_ids=ids, adb_ports=ports)
     if gone:
         yield ok("leftovers", f"removed {plural(gone, 'file')} of virtual phones that have ended", "files")
 

@@ -125,7 +125,7 @@ def started_phone(home: Path, *, seed: int, clock: Clock) -> Iterator[Target]:
     with ExitStack() as stack:
         phone = stack.enter_context(running_phone(seed=seed))
         server, entry = with_private_server(home, phone.entry, clock)
-        stack.callback(forget_phone, home, entry.serial, server.port)
+        stack.callback(forget_phone, home, entry.serial, entry.phone_id, server.port)
         stack.callback(server.stop)
         stack.callback(registry.remove, home, entry)
         stack.callback(forget_refs, home, entry.serial)
@@ -157,7 +157,7 @@ def reap_dead(home: Path) -> list[Entry]:
             reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
         registry.remove(home, entry)
         forget_refs(home, entry.serial)
-        forget_phone(home, entry.serial, entry.adb_port)
+        forget_phone(home, entry.serial, entry.phone_id, entry.adb_port)
     return dead
 
 

@@ -47,7 +47,7 @@ def own_server(home: Path, entries: list[Entry], clock: Clock) -> Iterator[list[
     finally:
         private.stop()
         for entry in entries:
-            forget_phone(home, entry.serial, private.port)
+            forget_phone(home, entry.serial, entry.phone_id, private.port)
 
 
 @contextmanager

@@ -1,43 +1,50 @@
-"""Small files that ended phones leave in the state folder: lock files of leases, notes of private adb servers.
+"""Small files that ended virtual phones leave in the state folder: locks of leases, notes of private adb servers.
 
-A lock file goes only while we hold its lock: who opened it before waits for a file that has no name any more, sees
-that, and opens the new one (filelock looks for it). It must never know a phone.
+It must never know a phone, and never remove what somebody holds.
 """
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from droidpilot.device.lease import FOLDER, file_name, forget_lease
 
-from droidpilot.device.lease import file_name
-
-_LOOPBACK_LEASE = re.compile(r"127\.0\.0\.1_\d{1,5}-[0-9a-f]{16}")
+#: How the locks of virtual phones are named, under their serial and under the id that they say themselves.
+_LEASE = re.compile(r"(?P<key>127\.0\.0\.1_\d{1,5}|phone_VIRTUAL[0-9]{1,9})-[0-9a-f]{16}")
 _SERVER_NOTE = re.compile(r"adb\.(\d{1,5})")
 
 
-def forget_phone(home: Path, serial: str, adb_port: int | None) -> int:
-    """Remove the files of one virtual phone that has ended; return how many went. One that is held stays."""
-    gone = _unlock_and_remove(home / "leases" / f"{file_name(serial)}.lock")
-    return gone + (_remove(home / "adb" / ".android" / f"adb.{adb_port}") if adb_port is not None else 0)
+def forget_phone(home: Path, serial: str, phone_id: str, adb_port: int | None) -> None:
+    """Remove the files of one virtual phone that has ended. What is held stays."""
+    forget_lease(home, serial)
+    forget_lease(home, f"phone {phone_id}")
+    if adb_port is not None:
+        _remove(_notes(home) / f"adb.{adb_port}")
 
 
-def sweep(home: Path, *, serials: Iterable[str], adb_ports: Iterable[int]) -> int:
-    """Remove the files of all virtual phones but those that run, by serial and adb port; return how many went."""
-    leases = {file_name(serial) for serial in serials}
+def sweep(home: Path, *, serials: Iterable[str], phone_ids: Iterable[str], adb_ports: Iterable[int]) -> int:
+    """Remove the files of all virtual phones but those that run, as named here; return how many went."""
+    running = {file_name(key) for key in (*serials, *(f"phone {one}" for one in phone_ids))}
     ports = {str(port) for port in adb_ports}
     gone = 0
-    for path in _listed(home / "leases", "*.lock"):
-        if _LOOPBACK_LEASE.fullmatch(path.stem) and path.stem not in leases:
-            gone += _unlock_and_remove(path)
-    for path in _listed(home / "adb" / ".android", "adb.*"):
+    for path in _listed(home / FOLDER, "*.lock"):
+        found = _LEASE.fullmatch(path.stem)
+        if found is not None and path.stem not in running:
+            key = found["key"].replace("_", ":" if found["key"].startswith("127") else " ", 1)
+            forget_lease(home, key)
+            gone += not path.exists()
+    for path in _listed(_notes(home), "adb.*"):
         found = _SERVER_NOTE.fullmatch(path.name)
         if found is not None and found[1] not in ports:
             gone += _remove(path)
     return gone
+
+
+def _notes(home: Path) -> Path:
+    """Where a private adb server writes a file `adb.PORT` beside its keys. Source: adb 36."""
+    return home / "adb" / ".android"
 
 
 def _listed(folder: Path, pattern: str) -> list[Path]:
@@ -47,21 +54,9 @@ def _listed(folder: Path, pattern: str) -> list[Path]:
         return []
 
 
-def _unlock_and_remove(path: Path) -> int:
-    if not path.exists():
-        return 0
-    with contextlib.suppress(OSError, Timeout, NotImplementedError):
-        lock = FileLock(path, mode=0o600, fallback_to_soft=False, preserve_lock_file=True)
-        with lock.acquire(blocking=False):
-            gone = _remove(path)
-            _remove(path.with_suffix(".json"))
-            return gone
-    return 0
-
-
-def _remove(path: Path) -> int:
+def _remove(path: Path) -> bool:
     try:
         path.unlink()
     except OSError:
-        return 0
-    return 1
+        return False
+    return True

@@ -14,7 +14,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import DeviceError
+from droidpilot.core.errors import DeviceError, DeviceTimeout
 from droidpilot.device.adb import PhoneLink
 
 #: Where uiautomator2 puts its server. Source: uiautomator2 3.7.1, core.py.
@@ -25,7 +25,7 @@ PLAIN_TOOLS = ("uiautomator", "input", "screencap")
 NO_SETTING = "droidpilot_never_set"
 #: Seconds for one question, and for all of them.
 EACH_S, ALL_S = 5.0, 25.0
-#: So many questions without an answer in a row, and the phone is asked no more.
+#: So many questions in a row that ran out of time, and the phone is asked no more.
 PATIENCE = 2
 _ROUND_TRIPS = 3
 
@@ -101,11 +101,11 @@ def read(
         asked = clock.now()
         try:
             told = link.shell(PROBES[name], whole.sooner(each_s))
-        except DeviceError:
+        except DeviceError as error:
             if not answers:
                 raise
             unanswered.append(name)
-            in_a_row += 1
+            in_a_row += isinstance(error, DeviceTimeout)  # a line that breaks costs no time
             continue
         in_a_row = 0
         answers[name] = Answer(told.text, told.code, asked, clock.now())

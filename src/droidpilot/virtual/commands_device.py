@@ -12,6 +12,7 @@ from droidpilot.virtual.commands_facts import told_properties
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASE, SDK, Phone
+from droidpilot.virtual.registry import phone_id
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
 from droidpilot.virtual.windows import SCREEN
@@ -29,7 +30,7 @@ DISPLAY_ID = "4619827259835644672"
 def properties(seed: int) -> dict[str, str]:
     """Return the system properties that `getprop` knows."""
     return {
-        "ro.serialno": f"VIRTUAL{seed:08d}"[-16:],
+        "ro.serialno": phone_id(seed),
         "ro.build.version.sdk": str(SDK),
         "ro.build.version.release": RELEASE,
         "ro.product.brand": "droidpilot",
