@@ -5,6 +5,7 @@ Each is only asked for its version, which talks to no server. It must never star
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ from droidpilot.device.adb_trouble import adb_binary
 
 #: Seconds for `adb version`, which talks to nobody.
 _VERSION_S = 10.0
+#: The same for each of the others on a PATH.
+_OTHER_S = 3.0
 #: More programs than this on one PATH are not asked.
 _MAX_PROGRAMS = 8
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
@@ -41,7 +44,7 @@ def adb_program() -> AdbProgram:
     """
     path = adb_binary()
     try:
-        return _asked(path)
+        return _asked(path, _VERSION_S)
     except (OSError, subprocess.SubprocessError) as error:
         raise DeviceLost(
             f"{path} does not run: {one_line(str(error))}",
@@ -51,16 +54,19 @@ def adb_program() -> AdbProgram:
 
 
 def programs_on(path: str, *, separator: str) -> list[AdbProgram]:
-    """Ask every adb on a PATH for its version, each file once; one that does not run is left out."""
+    """Ask every adb on a PATH for its version, each file once; one that does not run is left out.
+
+    Folders that are not absolute are not looked into: what lies where a command happens to be run is not ours to start.
+    """
     found: dict[Path, AdbProgram] = {}
-    for folder in path.split(separator):
+    for folder in filter(os.path.isabs, path.split(separator)):
         for name in ("adb", "adb.exe"):
-            program = Path(folder or ".") / name
+            program = Path(folder) / name
             try:
                 real = program.resolve()
                 if real in found or not program.is_file() or len(found) >= _MAX_PROGRAMS:
                     continue
-                found[real] = _asked(str(program))
+                found[real] = _asked(str(program), _OTHER_S)
             except (OSError, subprocess.SubprocessError, RuntimeError):
                 continue
     return list(found.values())
@@ -74,10 +80,8 @@ def loopback_proxies(env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(name for name, value in env.items() if name.lower() in _PROXIES and value))
 
 
-def _asked(path: str) -> AdbProgram:
-    done = subprocess.run(
-        [path, "version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_VERSION_S, check=True
-    )
+def _asked(path: str, seconds: float) -> AdbProgram:
+    done = subprocess.run([path, "version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=True)
     text = done.stdout.decode("utf-8", "replace")
     release = re.search(r"^Version (\S+)", text, re.MULTILINE)
     internal = re.search(r"version 1\.0\.(\d{1,6})", text)
