@@ -113,7 +113,7 @@ def _host(told: ToldPhones, words: str) -> str:
     if words == "host:devices":
         return "".join(f"{serial}\t{state}\n" for serial, state in told.phones.items())
     if words == "host:devices-l":
-        return "".join(f"{serial.ljust(22)} {state} usb:1-1 model:Told\n" for serial, state in told.phones.items())
+        return "".join(f"{serial.ljust(22)} {state} usb:1-1 model:Pixel_8\n" for serial, state in told.phones.items())
     return ""
 
 

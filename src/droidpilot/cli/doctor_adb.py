@@ -90,10 +90,19 @@ def _state(device: AttachedDevice, *, is_virtual: bool, is_only_trouble: bool) -
     about = f"{serial} ({', '.join(filter(None, (model, kind)))})"
     if device.is_ready:
         return ok("phone", f"{about} is ready", "ready").of("adb", serial)
-    text, outcome = f"{about} is {_shown(device.state)}", _outcome(device.state)
+    outcome = _outcome(device.state)
+    text = f"{about} {_WORDS.get(outcome, 'is')} {_shown(device.state)}"
     if is_only_trouble:
         return fail("phone", outcome, text, device.next_step).of("adb", serial)
     return warn("phone", outcome, text, device.next_step).of("adb", serial)
+
+
+#: What stands between the phone and adb's word for its state, where "is" would not do.
+_WORDS = {
+    "no_permissions": "cannot be opened by this computer:",
+    "bootloader": "is in its",
+    **dict.fromkeys(("recovery", "sideload", "rescue"), "is in"),
+}
 
 
 def _outcome(state: str) -> str:

@@ -61,7 +61,7 @@ def phone(
         on_card(serial, card)
         for one in (*_about(facts, card), *_state(facts), *_trust(facts, card)):
             yield one.of("phone", serial)
-        if facts.is_hung:
+        if facts.not_asked:
             return
         yield _server(target, facts, clock, home, progress, stack).of("phone", serial)
         yield _plain(facts).of("phone", serial)
@@ -73,8 +73,9 @@ def _about(facts: PhoneFacts, card: Card) -> Iterator[Finding]:
     yield ok("phone", f"{facts.model or 'a phone'} with {release}{patch}")
     if facts.unanswered:
         names = shorten(", ".join(facts.unanswered), _MAX_LISTED)
-        text = f"{plural(len(facts.unanswered), 'question')} had no answer in time: {names}"
-        if facts.is_hung:
+        text = f"no answer in time to: {names}"
+        if facts.not_asked:
+            text += f"; {plural(facts.not_asked, 'more question')} not asked"
             yield fail("answers", "hung", text, "is the phone frozen? restart it; over Wi-Fi, try a cable")
         else:
             yield warn("answers", "slow", text, "is the phone busy? look again when it rests")

@@ -12,7 +12,7 @@ from typing import Literal
 
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device import readings
-from droidpilot.device.probes import JAR, PLAIN_TOOLS, Reading
+from droidpilot.device.probes import JAR, PLAIN_TOOLS, PROBES, Reading
 
 Right = Literal["allowed", "denied", "unknown"]
 
@@ -79,8 +79,8 @@ class PhoneFacts:
     missing_tools: tuple[str, ...] | None  # of those plain adb needs
     is_jar_there: bool
     latency_ms: float | None
-    unanswered: tuple[str, ...]
-    is_hung: bool  # it stopped answering, so not everything was asked
+    unanswered: tuple[str, ...]  # commands that had no answer in time
+    not_asked: int  # questions that were spared after that, since the phone seems to hang
 
 
 def facts_of(reading: Reading) -> PhoneFacts:
@@ -121,8 +121,8 @@ def facts_of(reading: Reading) -> PhoneFacts:
         missing_tools=_missing_tools(reading),
         is_jar_there=JAR in reading.text("jar"),
         latency_ms=reading.latency_ms,
-        unanswered=(*reading.unanswered, *reading.skipped),
-        is_hung=bool(reading.skipped),
+        unanswered=tuple(" ".join(PROBES[name]) for name in reading.unanswered),
+        not_asked=len(reading.skipped),
     )
 
 
