@@ -239,7 +239,8 @@ def test_a_reboot_ends_what_ran(rig: Rig) -> None:
     rig.vp.phone.faults.clear("reboot")
     rig.wait_attached()
     state = rig.vp.phone.state()
-    assert state["package"] == "com.android.launcher3" and state["recents"] == []
+    assert state["locked"] is True and state["recents"] == []
+    rig.vp.phone.keyguard.open()
     assert rig.u2.info["currentPackageName"] == "com.android.launcher3", "its client starts the server anew"
 
 

@@ -147,7 +147,7 @@ def test_unknown_services_and_a_server_that_does_not_run_are_refused(phone: Virt
     with Wire(phone.port) as wire:
         wire.greet()
         for number, name in enumerate(
-            (b"tcp:9008", b"jdwp:1", b"reverse:list-forward", b"tcp:x", b"\xff\xfe"), start=1
+            (b"tcp:9008", b"jdwp:1", b"framebuffer:", b"localabstract:x", b"tcp:x", b"\xff\xfe"), start=1
         ):
             wire.send(Command.OPEN, number, 0, name + b"\0")
             assert wire.take() == (Command.CLSE, 0, number, b"")

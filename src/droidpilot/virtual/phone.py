@@ -1,58 +1,57 @@
 """The virtual phone: its windows, its time, its inputs and the truth about all of it.
 
-One lock guards everything, so a test may ask for the state while the server's thread drives. This file must never know
-a socket, a shell or a wire format.
+Puts its parts together and is what apps, the shell and tests hold in their hands. One lock guards everything, so a test
+may ask for the state while the server's thread drives. This file must never know a socket, a shell or a wire format.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from random import Random
 
 from droidpilot.core.clock import Clock, SystemClock
-from droidpilot.virtual.apps.contacts import Contacts
+from droidpilot.core.errors import UsageError
+from droidpilot.virtual import editing
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
+from droidpilot.virtual.apps.more import more_apps
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
+from droidpilot.virtual.failing import ANR_MS, Failing
 from droidpilot.virtual.faults import Faults
-from droidpilot.virtual.hierarchy import SeenNode, see, to_xml
+from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.host import App
 from droidpilot.virtual.inputs import InputLog
+from droidpilot.virtual.keyboard import Keyboard
+from droidpilot.virtual.keyguard import Keyguard
 from droidpilot.virtual.logbook import Level, Logbook, LogLine
 from droidpilot.virtual.motion import MOVE_MS, Slide
-from droidpilot.virtual.notifications import Notifications
+from droidpilot.virtual.notifications import Notification, Notifications
+from droidpilot.virtual.obstructions import KINDS
+from droidpilot.virtual.orientation import Orientation
 from droidpilot.virtual.permissions import Permissions, permission_window
+from droidpilot.virtual.scene_port import Scene
+from droidpilot.virtual.schedule import Schedule
+from droidpilot.virtual.shade import Shade
+from droidpilot.virtual.sight import Look, Sight
+from droidpilot.virtual.stack import Stack
 from droidpilot.virtual.store import LATIN_IME, Files, Settings
+from droidpilot.virtual.tasks import HOME, Tasks
+from droidpilot.virtual.truth import truth
+from droidpilot.virtual.views import TextField
 from droidpilot.virtual.wifi import Wifi, networks_in_reach
-from droidpilot.virtual.windows import SCREEN, Window
+from droidpilot.virtual.windows import Room, Window
 
+__all__ = ["HOME", "MODEL", "RELEASES", "SDK", "TRANSITION_MS", "Look", "Phone"]
 TRANSITION_MS = 280
 """A change begins to show 0 to so many ms after the input that made it."""
-MAX_WAITING = 64
-FOREVER = 1 << 62
-"""A time that never comes, in ms."""
 SDK = 34
-RELEASE = "14"
+RELEASES = {33: "13", 34: "14", 35: "15", 36: "16"}
+"""API level to Android version."""
 MODEL = "Virtual Phone"
-HOME = "com.android.launcher3"
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What accessibility sees at one moment, and whether it would see the same later."""
-
-    version: int
-    is_still: bool
-    roots: list[SeenNode]
-
-    @property
-    def root(self) -> SeenNode | None:
-        return self.roots[0] if self.roots else None
+FIRST_PID, FIRST_UID = 2_000, 10_000
 
 
 class Phone:
@@ -65,34 +64,35 @@ class Phone:
         transition_ms: int = TRANSITION_MS,
         move_ms: int = MOVE_MS,
         clock: Clock | None = None,
+        sdk: int = SDK,
+        anr_ms: int = ANR_MS,
     ) -> None:
+        if sdk not in RELEASES:
+            raise UsageError(f"no virtual phone of API level {sdk}", hint=f"known: {', '.join(map(str, RELEASES))}")
         self.seed = seed
-        self.transition_ms = transition_ms
-        self.move_ms = move_ms  # how long a window slides, where there are transitions
+        self.sdk = sdk
         self.lock = threading.RLock()
         self.inputs = InputLog()
         self.faults = Faults()
-        self._clock: Clock = clock if clock is not None else SystemClock()
-        self._began = self._clock.monotonic()
-        self._acting_ms: int | None = None
-        self._delays = self.random("delays")
-        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
-        self._version = 0
-        self._moving_until = 0
-        self._changed_ms = 0
-        self._look: Look | None = None
-        self._xml: tuple[Look, int, str] | None = None
+        self.time = Schedule(
+            clock if clock is not None else SystemClock(),
+            self.lock,
+            self.random("delays"),
+            transition_ms=transition_ms,
+            move_ms=move_ms,
+        )
+        self._anr_ms = anr_ms
+        self._scene: Scene | None = None
         self.screen_on = True
         self.clipboard = ""
         self.last_toast: str | None = None
         self.resets = 0
-        self.display = Display(on_change=self.changed)
+        self._display = Display(on_change=self.changed)
         self.logbook = Logbook()
-        self._restless_until = 0
         self._start_over()
 
     def _start_over(self) -> None:
-        self.settings = Settings(on_change=self.changed)
+        self.settings = Settings(on_change=self._settings_changed)
         self.files = Files(is_full=lambda: self.faults.is_set("storage-full"))
         self.wifi = Wifi(self.settings, networks_in_reach(self.random("wifi")))
         self.packages: dict[str, Package] = {p.name: p for p in installed_packages(self.random("packages"))}
@@ -100,178 +100,199 @@ class Phone:
             Launcher(self),
             SettingsApp(self, tuple(self.packages.values())),
             Messages(self),
-            Contacts(self),
+            *more_apps(self),
         ]
         self.apps: dict[str, App] = {app.package: app for app in made}
-        self.tasks: dict[str, list[Window]] = {HOME: [self.apps[HOME].first()]}
-        self.front = HOME
-        self.recents: list[str] = []
         self.notifications = Notifications()
         self.permissions = Permissions()
-        self.hung: set[str] = set()
-        self.above: list[Window] = []
+        self._obstructions: list[str] = []
+        self._display.rotation = 0
+        self.orientation = Orientation(self._display, self.settings, self.time)
+        self._put_up_windows()
+        self.changed()
+
+    def _put_up_windows(self, keyguard: Keyguard | None = None) -> None:
+        self.tasks = Tasks(self.apps, self.time, on_start=self._started)
+        self.keyguard = keyguard or Keyguard(self.time, lambda: self.notifications.shown)
+        self.keyboard = Keyboard(
+            self.time, self.settings, lambda: self.display.rect, press=self.edit_key, type=self._type_on_keyboard
+        )
+        self.shade = Shade(self.time, self.settings, self.notifications, label_of=self.label_of, on_pick=self._picked)
+        self.failing = Failing(
+            self.time,
+            self.settings,
+            self.logbook,
+            anr_ms=self._anr_ms,
+            label_of=self.label_of,
+            pid_of=self.pid_of,
+            stop=self.stop,
+            start=self.start,
+        )
+        self.stack = Stack(self.tasks, self.keyboard, self.keyguard, self.shade, self.failing)
+        self.sight = Sight(self.time, self.stack, lambda: self.display)
+        self.sight.scene = self._scene
+
+    def reset(self) -> None:
+        self.resets += 1
+        self._start_over()
+
+    def _settings_changed(self) -> None:
+        self.orientation.follow()
         self.changed()
 
     # time
 
     def now_ms(self) -> int:
-        """Return ms since the phone was made; while a delayed change happens, the time it was due."""
-        if self._acting_ms is not None:
-            return self._acting_ms
-        return int((self._clock.monotonic() - self._began) * 1000)
+        return self.time.now_ms()
 
     def wall_s(self) -> int:
         """Return the wall clock of the phone in seconds since 1970."""
-        return int(self._clock.now().timestamp())
+        return self.time.wall_s()
 
     def random(self, purpose: str) -> Random:
         return Random(f"{self.seed}/{purpose}")
 
+    @property
+    def transition_ms(self) -> int:
+        return self.time.transition_ms
+
     def later(self, act: Callable[[], None]) -> None:
-        with self.lock:
-            if self.transition_ms <= 0:
-                act()
-                self.changed()
-                return
-            while len(self._waiting) >= MAX_WAITING:
-                self._act(*self._waiting.popleft())
-            due = self.now_ms() + self._delays.randint(0, self.transition_ms)
-            if self._waiting:
-                due = max(due, self._waiting[-1][0])
-            self._waiting.append((due, act))
+        self.time.later(act)
+
+    def after(self, delay_ms: int, act: Callable[[], None]) -> None:
+        self.time.after(delay_ms, act)
 
     def advance(self) -> None:
         """Do what became due since the last call."""
-        with self.lock:
-            while self._waiting and self._waiting[0][0] <= self.now_ms():
-                self._act(*self._waiting.popleft())
-
-    def _act(self, due: int, act: Callable[[], None]) -> None:
-        self._acting_ms = due
-        try:
-            act()
-        finally:
-            self.changed()
-            self._acting_ms = None
+        self.time.advance()
 
     def changed(self) -> None:
         """Say that the picture may be another one now."""
-        self._version += 1
-        self._changed_ms = self.now_ms()
+        self.time.changed()
 
     def slide(self, *, dx: int = 0, dy: int = 0) -> Slide | None:
-        if self.transition_ms <= 0:
-            return None
-        made = Slide(self.now_ms(), dx, dy, self.move_ms)
-        self.moving_until(made.end_ms)
-        return made
+        return self.time.slide(dx=dx, dy=dy)
 
     def moving_until(self, end_ms: int) -> None:
         """Say that something moves until then."""
-        self._moving_until = max(self._moving_until, end_ms)
+        self.time.moving_until(end_ms)
+
+    def never_idle_until(self, until_ms: int | None) -> None:
+        self.time.restless_until(until_ms)
 
     @property
     def is_idle(self) -> bool:
         """Tell whether nothing moves and no change is on its way."""
         with self.lock:
-            self.advance()
-            return not self._waiting and self.now_ms() >= max(self._moving_until, self._restless_until)
+            return self.time.is_idle and not self.stack.is_restless
 
     @property
     def still_since_ms(self) -> int:
         """Return when the last change was made or the last movement ends, as `now_ms` counts."""
-        return max(self._changed_ms, self._moving_until)
+        return self.time.still_since_ms
 
     # windows
 
     @property
+    def display(self) -> Display:
+        """The display as it is now: the phone's, or that of the scene."""
+        return self._scene.display if self._scene is not None else self._display
+
+    @property
+    def scene(self) -> Scene | None:
+        """The foreign screen that is shown instead of the phone's own windows."""
+        return self._scene
+
+    @scene.setter
+    def scene(self, scene: Scene | None) -> None:
+        with self.lock:
+            self._scene = self.sight.scene = scene
+            self.changed()
+
+    @property
     def top(self) -> Window:
         """The window that has focus."""
-        return next((w for w in reversed(self.above) if w.kind != "overlay"), self.tasks[self.front][-1])
+        return self.stack.top
+
+    @property
+    def front(self) -> str:
+        """The package whose task is in front."""
+        return self.tasks.front
+
+    @property
+    def package(self) -> str:
+        """The package in front, whoever shows it."""
+        return self._scene.package if self._scene is not None else self.top.package
+
+    @property
+    def activity(self) -> str:
+        """The activity in front, in full."""
+        return self._scene.activity if self._scene is not None else self.top.activity
+
+    @property
+    def is_secure(self) -> bool:
+        """Tell whether what is in front forbids pictures of itself."""
+        return self._scene.is_secure if self._scene is not None else self.top.is_secure
 
     def windows(self) -> list[Window]:
         """Return the windows that are shown, bottom to top."""
-        task = self.tasks[self.front]
-        begin = next(at for at in range(len(task) - 1, -1, -1) if at == 0 or not task[at].is_dialog)
-        return [*task[begin:], *self.above]
+        return self.stack.shown()
+
+    def room(self, window: Window) -> Room:
+        """Return where a window is laid out now."""
+        return self.stack.room(window, self.display)
 
     def open(self, window: Window) -> None:
-        self.later(lambda: self._open(window))
-
-    def _open(self, window: Window) -> None:
-        task = self.tasks.get(window.package)
-        if task is None or task[-1].key == window.key:
-            return
-        window.slide = self.slide(dy=160) if window.is_dialog else self.slide(dx=270)
-        task.append(window)
-        del task[1:-20]
+        self.later(lambda: self.tasks.open(window))
 
     def close(self, window: Window) -> None:
-        self.later(lambda: self._close(window))
-
-    def _close(self, window: Window) -> None:
-        task = self.tasks.get(window.package)
-        if task is None or window not in task[1:]:
-            return
-        del task[task.index(window) :]
-        if not window.is_dialog:
-            task[-1].slide = self.slide(dx=-270)
+        self.later(lambda: self.tasks.close(window))
 
     def back(self) -> None:
-        self.later(self._back)
-
-    def _back(self) -> None:
-        task = self.tasks[self.front]
-        if len(task) > 1:
-            self._close(task[-1])
-        elif self.front != HOME:
-            self._show(HOME)
+        self.later(self.stack.back)
 
     def home(self) -> None:
         """Go to the launcher, after the usual delay."""
-        self.later(self._home)
-
-    def _home(self) -> None:
-        del self.tasks[HOME][1:]
-        self._show(HOME)
+        self.later(self.stack.home)
 
     def show_recents(self) -> None:
         """Open the overview of recent apps, after the usual delay."""
-        self.later(self._overview)
-
-    def _overview(self) -> None:
-        launcher = self.apps[HOME]
-        assert isinstance(launcher, Launcher)
-        self._show(HOME)
-        self._open(launcher.overview())
+        self.later(self.stack.overview)
 
     def start(self, package: str) -> bool:
         if package not in self.apps:
             return False
-        self.later(lambda: self._show(package))
+        self.later(lambda: self.tasks.show(package))
         return True
 
-    def _show(self, package: str) -> None:
-        task = self.tasks.setdefault(package, [])
-        if not task:
-            task.append(self.apps[package].first())
+    def _started(self, package: str) -> None:
+        """Show what waits to get in the way of the app that is started next."""
         if package != HOME:
-            self.recents = [package, *(p for p in self.recents if p != package)]
-        if self.front != package:
-            self.front = package
-            if package != HOME:
-                del self.tasks[HOME][1:]
-            task[-1].slide = self.slide(dy=240)
+            for kind in self._obstructions:
+                self.tasks.open(KINDS[kind](self, package, self.label_of(package)))
+            self._obstructions.clear()
+
+    def obstruct(self, kind: str) -> None:
+        """Let something get in the way when an app is started next: one of obstructions.KINDS.
+
+        Raises:
+            UsageError: there is no such kind.
+        """
+        if kind not in KINDS:
+            raise UsageError(f"no obstruction {kind[:60]!r}", hint=f"known: {', '.join(KINDS)}")
+        with self.lock:
+            self._obstructions.append(kind)
 
     def stop(self, package: str) -> None:
         """Stop an app at once, as `am force-stop` does."""
         with self.lock:
-            if self.front == package:
-                self._home()
-            if package != HOME:
-                self.tasks.pop(package, None)
-            self.hung.discard(package)
+            self.tasks.stop(package)
+            self.failing.recover(package)
             self.changed()
+
+    @property
+    def recents(self) -> list[str]:
+        return self.tasks.recents
 
     def recent_apps(self) -> list[tuple[str, str]]:
         return [(package, self.apps[package].label) for package in self.recents]
@@ -282,27 +303,26 @@ class Phone:
         )
 
     def forget_recents(self) -> None:
-        self.later(self._forget_recents)
+        self.later(self.tasks.forget_recents)
 
-    def _forget_recents(self) -> None:
-        for package in self.recents:
-            self.tasks.pop(package, None)
-        self.recents = []
-        self._home()
+    def show_overlay(self, window: Window) -> None:
+        self.later(lambda: self.stack.overlays.append(window))
+
+    def hide_overlay(self, window: Window) -> None:
+        self.later(lambda: self.stack.overlays.remove(window) if window in self.stack.overlays else None)
 
     def toast(self, text: str) -> None:
         self.last_toast = text
 
     def restart(self) -> None:
-        """Start anew, as after a reboot: no app runs, nothing is recent, the clipboard is empty."""
+        """Start anew, as after a reboot: no app runs, nothing is recent, the clipboard is empty, the screen locked."""
         with self.lock:
-            self._waiting.clear()
-            self.tasks = {HOME: [self.apps[HOME].first()]}
-            self.front, self.recents, self.above = HOME, [], []
-            self.hung.clear()
-            self.clipboard, self.last_toast = "", None
+            self.time.forget()
             self.notifications = Notifications()
+            self.clipboard, self.last_toast = "", None
             self.screen_on = True
+            self._put_up_windows(self.keyguard)
+            self.keyguard.started()
             self.changed()
 
     def install(self, package: Package) -> None:
@@ -324,16 +344,44 @@ class Phone:
             self.changed()
             return True
 
-    def reset(self) -> None:
-        self.resets += 1
-        self._start_over()
+    # text
+
+    def fields(self) -> list[TextField]:
+        """Return the text fields in sight, in their order."""
+        return [n.view.edits for root in self.look().roots for n in root.walk() if n.view.edits is not None]
+
+    def edit_key(self, code: int) -> None:
+        """Give a key to the window that has focus."""
+        editing.press(self.top, code, fields=self.fields(), clipboard=self.clipboard)
+        self.changed()
+
+    def _type_on_keyboard(self, text: str) -> None:
+        field = self.top.focus
+        if field is not None:
+            field.put(field.text + text)
+            self.changed()
 
     # what apps ask of the phone
+
+    def label_of(self, package: str) -> str:
+        """Return the name that a person knows an app by."""
+        app = self.apps.get(package)
+        return app.label if app is not None else self.packages[package].label if package in self.packages else package
+
+    def pid_of(self, package: str) -> int:
+        """Return the process id that an app has while it runs; 0 for an unknown one."""
+        return FIRST_PID + self.packages[package].uid - FIRST_UID if package in self.packages else 0
 
     def notify(self, title: str, text: str, *, package: str, on_click: Callable[[], None] | None = None) -> None:
         with self.lock:
             self.notifications.post(title, text, package=package, now_ms=self.now_ms(), on_click=on_click)
             self.changed()
+
+    def _picked(self, notification: Notification) -> None:
+        if notification.on_click is not None:
+            notification.on_click()
+        else:
+            self.start(notification.package)
 
     def is_granted(self, package: str, permission: str) -> bool:
         return self.permissions.is_granted(package, permission)
@@ -343,32 +391,32 @@ class Phone:
             on_answer(self.is_granted(package, permission))
             return
 
-        def answer(is_yes: bool) -> None:
-            self.later(lambda: answered(is_yes))
+        def answered(is_yes: bool | None) -> None:
+            if not self.tasks.has(window):
+                return
+            self.tasks.close(window)
+            if is_yes:
+                self.permissions.put(package, permission, True)
+            elif is_yes is not None:
+                self.permissions.refuse(package, permission)
+            on_answer(bool(is_yes))
 
-        def answered(is_yes: bool) -> None:
-            if window in self.above:
-                self.above.remove(window)
-                if is_yes:
-                    self.permissions.put(package, permission, True)
-                else:
-                    self.permissions.refuse(package, permission)
-                on_answer(is_yes)
-
-        app = self.apps.get(package)
-        window = permission_window(app.label if app is not None else package, permission, answer)
-        window.kind = "system"
-        self.later(lambda: self.above.append(window))
+        window = permission_window(
+            self.label_of(package),
+            permission,
+            lambda is_yes: self.later(lambda: answered(is_yes)),
+            is_last_time=self.permissions.has_refused(package, permission),
+        )
+        window.on_back = lambda: answered(None)
+        self.later(lambda: self.tasks.open(window, task=package))
 
     def crash(self, package: str, reason: str) -> None:
         with self.lock:
-            text = f"FATAL EXCEPTION: main\nProcess: {package}, PID: 0\n{reason}"
-            self.logbook.write("AndroidRuntime", text, at_ms=self.now_ms(), level="E", buffer="crash")
-            self.stop(package)
+            self.failing.crash(package, reason)
 
     def hang(self, package: str) -> None:
         with self.lock:
-            self.hung.add(package)
+            self.failing.hang(package)
 
     def log(self, tag: str, text: str, level: Level = "I") -> None:
         with self.lock:
@@ -379,75 +427,37 @@ class Phone:
         """What `logcat` prints, oldest first."""
         return self.logbook.lines
 
-    def show_overlay(self, window: Window) -> None:
-        self.later(lambda: self.above.append(window))
-
-    def hide_overlay(self, window: Window) -> None:
-        self.later(lambda: self.above.remove(window) if window in self.above else None)
-
-    def never_idle_until(self, until_ms: int | None) -> None:
-        with self.lock:
-            self._restless_until = FOREVER if until_ms is None else until_ms
-            self.changed()
-
     # what is seen
 
     def look(self) -> Look:
         """Return what accessibility sees now."""
         with self.lock:
             self.advance()
-            now = self.now_ms()
-            kept = self._look
-            if kept is not None and kept.is_still and kept.version == self._version:
-                return kept
-            # Top to bottom; a dialog takes all touches, so accessibility does not report what is below it.
-            roots: list[SeenNode] = []
-            for window in reversed(self.windows()):
-                seen = see(window.tree(now), window.package, SCREEN)
-                if seen is not None:
-                    roots.append(seen)
-                if window.kind != "overlay":
-                    break
-            is_still = now >= max(self._moving_until, self._restless_until)
-            self._look = Look(self._version, is_still, roots)
-            return self._look
+            return self.sight.look()
+
+    def see(self, window: Window) -> SeenNode | None:
+        """Build a window as it is now; None where nothing of it can be seen."""
+        return self.sight.see(window)
 
     def dump(self, max_depth: int) -> str:
         """Return the UI hierarchy as XML."""
         with self.lock:
-            look = self.look()
-            if self._xml is None or self._xml[0] is not look or self._xml[1] != max_depth:
-                self._xml = (look, max_depth, to_xml(look.roots, max_depth=max_depth))
-            return self._xml[2]
+            self.advance()
+            return self.sight.dump(max_depth)
+
+    def dump_bytes(self, max_depth: int) -> bytes:
+        """Return the UI hierarchy as a file has it: of a scene byte for byte, whatever those bytes are."""
+        with self.lock:
+            self.advance()
+            return self.sight.dump_bytes(max_depth)
+
+    def stale_tree(self, dumps: int) -> None:
+        """Let so many dumps show the launcher's tree while another app has focus, as real phones do now and then."""
+        with self.lock:
+            self.sight.stale_dumps = dumps
 
     def state(self) -> dict[str, object]:
         """Return the truth, ready for JSON: what is in front, what was set and sent, which inputs were executed."""
         with self.lock:
             self.look()
-            window = self.top
-            told: dict[str, object] = {
-                "seed": self.seed,
-                "model": MODEL,
-                "screen_on": self.screen_on,
-                "package": window.package,
-                "activity": window.activity,
-                "title": window.title,
-                "dialog": window.is_dialog,
-                "focus": window.focus.name if window.focus is not None else None,
-                "scroll": {name: scroll.offset for name, scroll in sorted(window.scrolls.items())},
-                "recents": list(self.recents),
-                "settings": {namespace: dict(sorted(v.items())) for namespace, v in self.settings.values.items()},
-                "settings_changed": [asdict(change) for change in self.settings.changes],
-                "ime_default": self.settings.get("secure", "default_input_method"),
-                "wifi": self.wifi.state(),
-                "toast": self.last_toast,
-                "notifications": self.notifications.state(),
-                "permissions": self.permissions.state(),
-                "hung": sorted(self.hung),
-                "factory_resets": self.resets,
-                "inputs": self.inputs.state(),
-                "faults": self.faults.state(),
-            }
-            for app in self.apps.values():
-                told |= app.state()
-            return told
+            return truth(self)

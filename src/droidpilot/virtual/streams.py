@@ -8,10 +8,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from droidpilot.virtual.packets import BadPacket, Command, Packet
 
 Send = Callable[[Packet], Awaitable[None]]
+
+
+class Host(Protocol):
+    """The computer at the other end of a transport, as far as a service may ask something of it."""
+
+    @property
+    def is_there(self) -> bool: ...
+
+    async def open_to_host(self, name: str) -> Stream | None:
+        """Open a stream to an end on the host's side; None where it refuses."""
+        ...
+
+    async def hang_up(self, stream: Stream) -> None:
+        """Close a stream that was opened so."""
+        ...
 
 
 class StreamClosed(Exception):
@@ -21,7 +37,8 @@ class StreamClosed(Exception):
 class Stream:
     """A stream that a service reads and writes."""
 
-    def __init__(self, *, own_id: int, peer_id: int, chunk: int, send: Send) -> None:
+    def __init__(self, *, own_id: int, peer_id: int, chunk: int, send: Send, host: Host) -> None:
+        self.host = host
         self.own_id = own_id
         self.peer_id = peer_id
         self._chunk = chunk
@@ -33,6 +50,8 @@ class Stream:
         self._may_send = asyncio.Event()
         self._opened = asyncio.Event()
         self._is_closed = False
+        self.outlives_close = False
+        """The service goes on to its end when the host closes the stream: its input is over, and nothing else."""
         self.cut: Callable[[], None] | None = None
         """Where set, the next write sends half of its bytes, does this and ends the stream."""
 
@@ -124,6 +143,8 @@ class Stream:
         cut, self.cut = self.cut, None
         if cut is not None:
             data = data[: len(data) // 2]
+        if self._is_closed:
+            raise StreamClosed
         for begin in range(0, len(data), self._chunk):
             await self._may_send.wait()
             if self._is_closed:
