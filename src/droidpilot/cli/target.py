@@ -176,9 +176,19 @@ def attached_phones(adb_port: int, clock: Clock) -> list[Known]:
     Raises:
         DeviceLost: there is no server and none can be started.
     """
+    server = user_server(adb_port, clock)
+    devices = list_devices(server, Deadline.after(clock, ANSWER_S))
+    return [Known(device, adb_port, is_virtual=False) for device in devices]
+
+
+def user_server(adb_port: int, clock: Clock) -> AdbServer:
+    """Return the user's adb server; it is started only where none answers, which is said.
+
+    Raises:
+        DeviceLost: there is none and none can be started.
+    """
     server = AdbServer(adb_port)
     if ensure_server(server, clock):
         stop = f"{adb_command()} {'' if adb_port == _USUAL_PORT else f'-P {adb_port} '}kill-server"
         output.note(f"started an adb server on port {adb_port}; it stays; to stop it: {stop}", style="dim")
-    devices = list_devices(server, Deadline.after(clock, ANSWER_S))
-    return [Known(device, adb_port, is_virtual=False) for device in devices]
+    return server

@@ -313,7 +313,9 @@ def connect(
     """
     link = PhoneLink(server, serial)
     phone_server = PhoneServer(link, clock)
-    known = readings.properties(link.shell(["getprop"], deadline).text)
+    line = Lifeline(link, clock, keep=keep)
+    known = line.read(lambda: readings.properties(link.shell(["getprop"], deadline).text), deadline)
+    line.identify(known)
     sdk = known.get("ro.build.version.sdk", "")
     facts = DeviceFacts(
         serial=serial,
@@ -322,9 +324,8 @@ def connect(
         sdk=int(sdk) if sdk.isdecimal() else 0,
         release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
     )
-    line = Lifeline.kept(link, clock, known, keep or Keep())
     try:
-        phone_server.start(deadline, progress=progress)
+        line.read(lambda: phone_server.start(deadline, progress=progress), deadline)
     except BaseException:
         phone_server.stop()
         raise

@@ -155,7 +155,9 @@ def _explained(error: DeviceUnavailable, announced: list[Service], address: Addr
 def _split(text: str) -> tuple[str, str]:
     """Take host and port apart; a bare IPv6 address has no port."""
     if text.startswith("["):
-        host, _, rest = text[1:].partition("]")
+        host, closing, rest = text[1:].partition("]")
+        if not closing:
+            return "", ""
         return host, rest.removeprefix(":") if rest.startswith(":") else rest and "?"
     if text.count(":") > 1:
         return text, ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceUnavailable
@@ -17,6 +18,8 @@ from droidpilot.core.text import one_line, shorten
 from droidpilot.device.adb import PhoneLink
 from droidpilot.device.attached import connect_tcp, transport_of
 from droidpilot.device.discovery import bare_name, find_phone, is_mdns_serial, services
+
+T = TypeVar("T")
 
 #: How long a lost phone is waited for where nobody says: adb reconnects in 0.3 s, a USB replug takes seconds.
 LINK_PATIENCE_S = 5.0
@@ -31,6 +34,8 @@ _FIRST_PAUSE_S = 0.1
 _MOST_PAUSE_S = 1.0
 #: Seconds that one attempt to reach a phone gets, so that one that hangs does not eat all patience.
 _ATTEMPT_S = 5.0
+#: Seconds that adb gets to bring an offline phone back by itself.
+_ADB_TRIES_S = 2.0
 #: What adb forgot needs a new `host:connect`; it gives a phone that hangs 10 s.
 _CONNECT_S = 10.0
 #: Values of ro.serialno that makers never filled in.
@@ -75,17 +80,35 @@ class Lifeline:
         self._keep = keep or Keep()
         self._other: DeviceUnavailable | None = None
 
-    @classmethod
-    def kept(cls, link: PhoneLink, clock: Clock, properties: Mapping[str, str], keep: Keep) -> Lifeline:
-        """Begin to keep the line to the phone that says these properties.
+    def identify(self, properties: Mapping[str, str]) -> None:
+        """Note which phone this is, by what it says of itself.
 
         Raises:
             DeviceError: whatever `keep.identified` raises.
         """
-        phone = phone_id(properties)
-        if keep.identified is not None and phone:
-            keep.identified(phone)
-        return cls(link, clock, phone=phone, keep=keep)
+        self._phone = phone_id(properties)
+        if self._keep.identified is not None and self._phone:
+            self._keep.identified(self._phone)
+
+    def read(self, attempt: Callable[[], T], deadline: Deadline) -> T:
+        """Try something that changes nothing until it works or the phone did not come back in time.
+
+        Raises:
+            DeviceError: what `attempt` raises where the line is not to blame, or what `Outage.wait` raises.
+        """
+        outage: Outage | None = None
+        while True:
+            try:
+                answer = attempt()
+            except DeviceError as error:
+                if error.code not in LINK_TROUBLE or deadline.is_over():
+                    raise
+                outage = outage or self.outage(deadline)
+                outage.wait(error)
+            else:
+                if outage is not None:
+                    outage.end()
+                return answer
 
     def outage(self, deadline: Deadline) -> Outage:
         """Begin to wait for the phone, at the first error of a read."""
@@ -150,8 +173,8 @@ class Lifeline:
 
     # for Outage
 
-    def help(self, error: DeviceError, deadline: Deadline, did: list[str]) -> None:
-        """Do what may be done about `error`; what was done is added to `did`.
+    def help(self, error: DeviceError, waited_s: float, deadline: Deadline, did: list[str]) -> None:
+        """Do what may be done about `error`, after `waited_s`; what was done is added to `did`.
 
         Raises:
             DeviceError: it did not help yet.
@@ -164,17 +187,22 @@ class Lifeline:
         serial = self._link.serial
         if transport_of(serial) != "tcp":
             return
-        if error.code == "not_found_by_adb" and not is_mdns_serial(serial):
+        is_forgotten = error.code == "not_found_by_adb"
+        is_stuck = error.code == "offline" and waited_s > _ADB_TRIES_S
+        if is_mdns_serial(serial) or not (is_forgotten or is_stuck):
+            if error.code in ("offline", "not_found_by_adb", "not_connected_by_adb"):
+                self._follow(deadline, did)
+            return
+        try:
+            if is_stuck:
+                # adb comes back at once or, if that was a moment too early, only every 10 s.
+                self._link.server.ask(f"host:disconnect:{serial}", deadline)
             # adb forgets an offline phone after 60 s, and all of them with the end of its server.
-            try:
-                connect_tcp(self._link.server, serial, deadline.sooner(_CONNECT_S))
-            except DeviceError:
-                if not self._follow(deadline, did):
-                    raise
-            else:
-                did.append("connected")
-        elif error.code in ("offline", "not_found_by_adb", "not_connected_by_adb"):
-            self._follow(deadline, did)
+            connect_tcp(self._link.server, serial, deadline.sooner(_CONNECT_S))
+            did.append("connected")
+        except DeviceError:
+            if not self._follow(deadline, did):
+                raise
 
     def announce(self, event: LinkLost | LinkRestored) -> None:
         if self._keep.tell is not None:
@@ -240,7 +268,7 @@ class Outage:
                     last = again
             self._say_lost(last)
             try:
-                self._line.help(last, self._patience, self._did)
+                self._line.help(last, self._clock.monotonic() - self._started, self._patience, self._did)
             except DeviceError as again:
                 last = again
             self._clock.sleep(min(self._pause_s, self._patience.left_s()))
