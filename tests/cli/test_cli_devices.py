@@ -67,7 +67,7 @@ def test_each_phone_that_is_not_ready_gets_its_next_step(shell: Shell) -> None:
     }
     assert told[1]["next_step"]
     # The server was asked and nothing else: not started, not restarted, not told to end.
-    assert asked <= {"host:version", "host:devices", "host:devices-l"}
+    assert asked <= {"host:version", "host:devices", "host:devices-l", "host:mdns:services"}
     # With --json the phones that are ready, and they alone, are asked for their card.
     reached = {words for words in server.services if words.startswith("host:tport:")}
     assert reached == {f"host:tport:serial:{serial}" for serial in ("ABC123", "emulator-5600")}
