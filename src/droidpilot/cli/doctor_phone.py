@@ -32,6 +32,9 @@ LOW_BATTERY = 15
 CLOCK_S = 120.0
 #: Milliseconds of one round trip through the shell that make everything slow.
 SLOW_MS = 250.0
+#: Failures of the in-phone server after which plain adb still works. Not: another tool holds the phone's accessibility,
+#: or nothing can be written there; both stop plain adb too.
+_LEAVES_PLAIN = frozenset({"helper_failed", "helper_died"})
 _MIB = 1024 * 1024
 _MAX_LISTED = 200
 
@@ -304,6 +307,9 @@ def _server(
     try:
         answer = try_server(AdbServer(target.adb_port), target.serial, clock, deadline, progress=progress)
     except DeviceError as error:
+        if error.code in _LEAVES_PLAIN and facts.missing_tools == ():
+            text = f"{error.message}; a session goes by plain adb there, which is slower and types ASCII only"
+            return warn("in-phone server", error.code, text, error.hint)
         return failure("in-phone server", error)
     ping = f"ping {answer.ping_ms:g} ms"
     if answer.start_ms is None:
