@@ -147,6 +147,19 @@ def test_a_server_that_dies_twice_is_given_up(rig: Rig) -> None:
     assert "died twice" in found["in_phone_server.helper_died"]["text"]
 
 
+def test_another_tool_that_holds_accessibility_is_named_in_the_first_line(rig: Rig) -> None:
+    rig.examined(code=0)  # which leaves the helper's file there
+    device = rig.link.device(Deadline.after(SystemClock(), 10))
+    command = "CLASSPATH=/data/local/tmp/u2.jar app_process / com.wetest.uia2.Main -p 9009"
+    device.shell(command, stream=True)
+    try:
+        found = rig.examined(code=3)
+    finally:
+        rig.link.close_streams()
+    assert failures(found) == {"in_phone_server.helper_blocked"}
+    assert "another UI automation tool" in found["in_phone_server.helper_blocked"]["next_step"]
+
+
 def test_a_phone_that_refuses_inputs_as_xiaomi_does(rig: Rig) -> None:
     rig.phone.faults.set("inject-denied")
     found = rig.examined(code=3)

@@ -100,6 +100,14 @@ XIAOMI = properties(ro_product_brand="Redmi", persist_security_adbinput="0", per
             0,
         ),
         (
+            {"getprop": properties(ro_product_brand="Redmi", ro_mi_os_version_name="OS3.0")},
+            "shell_rights.ok",
+            "ok",
+            "the shell may write settings",
+            "",
+            0,
+        ),
+        (
             {"getprop": properties(ro_product_brand="OnePlus", persist_sys_permission_enable="true")},
             "shell_rights.settings_denied",
             "warn",
@@ -164,7 +172,7 @@ XIAOMI = properties(ro_product_brand="Redmi", persist_security_adbinput="0", per
             0,
         ),
         (
-            {"dumpsys input_method": "  mCurId=null mHaveConnection=false\n"},
+            {"dumpsys input_method": "  mCurId=com.a.b/.Ime mHaveConnection=false\n"},
             "keyboard_served.none_yet",
             "ok",
             "no field",
