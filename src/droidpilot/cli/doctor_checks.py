@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from droidpilot import __version__
-from droidpilot.cli.findings import Finding, failure, ok, warn
+from droidpilot.cli.findings import Finding, fail, failure, ok, warn
 from droidpilot.cli.starting import Sources
 from droidpilot.core.errors import Exit, PolicyError
 from droidpilot.core.text import plural
@@ -46,24 +46,26 @@ def state_folder(home: Path) -> Iterator[Finding]:
     except OSError as error:
         said = error.strerror or str(error)
         hint = "set DROIDPILOT_HOME to a folder you can write"
-        yield Finding("state folder", "fail", f"{home} cannot be written: {said}", hint, Exit.USAGE)
+        yield fail("state folder", "not_writable", f"{home} cannot be written: {said}", hint, Exit.USAGE)
         return
     text = f"{home}, {free / 1024**3:.1f} GiB free"
     if free < LOW_SPACE_BYTES:
-        yield Finding("state folder", "warn", text, "make room: a transcript that cannot be written ends its session")
+        hint = "make room: a transcript that cannot be written ends its session"
+        yield warn("state folder", "low_space", text, hint)
     else:
-        yield Finding("state folder", "ok", text)
+        yield ok("state folder", text)
 
 
 def leftovers(home: Path, dead: list[Entry]) -> Iterator[Finding]:
     """Name what killed commands left behind: `dead` was reaped already, unknown servers are only named."""
     for entry in dead:
-        yield Finding("leftovers", "ok", f"virtual phone {entry.serial} was killed; forgotten, its adb server ended")
+        yield ok("leftovers", f"virtual phone {entry.serial} was killed; forgotten, its adb server ended", "reaped")
     known = {entry.adb_pid for entry in registry.entries(home)} | {entry.adb_pid for entry in dead}
     for pid, port in private_servers_of(home / "adb"):
         if pid not in known:
             text = f"a private adb server (process {pid}, port {port}) belongs to no virtual phone"
-            yield Finding("leftovers", "warn", text, f"unless a command is just starting one: kill {pid}")
+            hint = f"unless a command is just starting one: kill {pid}, or run droidpilot doctor --repair"
+            yield warn("leftovers", "server", text, hint)
 
 
 def policy(found: Sources) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from droidpilot.cli.findings import Finding, failure
+from droidpilot.cli.findings import Finding, fail, failure, warn
 from droidpilot.cli.starting import Sources
 from droidpilot.core.clock import Clock
 from droidpilot.core.errors import ConfigError, Exit
@@ -20,7 +20,7 @@ def model(found: Sources, clock: Clock) -> Iterator[Finding]:
     """Look at the model: its name, key and price, and whether its endpoint answers."""
     settings = found.settings
     if not settings.model:
-        yield Finding("model", "warn", "none is set", "name one with DROIDPILOT_MODEL or --model; the demo needs none")
+        yield warn("model", "none", "none is set", "name one with DROIDPILOT_MODEL or --model; the demo needs none")
     try:
         host = parse_endpoint(settings.base_url).host
         warning = http_warning(settings.base_url)
@@ -28,11 +28,11 @@ def model(found: Sources, clock: Clock) -> Iterator[Finding]:
     except ConfigError as error:
         # Without a model nothing is sent anywhere, so that a key is missing stops nobody yet.
         is_harmless = not settings.model and found.loaded.origins["base_url"] == "default"
-        yield Finding("model key", "warn", error.message, error.hint) if is_harmless else failure("model key", error)
+        yield warn("model key", "missing", error.message, error.hint) if is_harmless else failure("model key", error)
         return
     yield Finding("model key", "ok", f"{key.name} is set and goes to {host}" if key.name else f"{host} needs none")
     if warning:
-        yield Finding("model endpoint", "warn", warning)
+        yield warn("model endpoint", "plain_http", warning)
     yield _price(found)
     if settings.model or found.loaded.origins["base_url"] != "default":
         wanted = ModelSettings(model=settings.model or "(none)", base_url=settings.base_url, key=key)
@@ -54,28 +54,23 @@ def _price(found: Sources) -> Finding:
         return Finding("model price", "ok", "reported by the endpoint with each reply")
     hint = "set [prices] input and output in your config.toml; 0 if it is free"
     if settings.max_usd is not None:
-        return Finding("model price", "fail", "unknown, so max_usd cannot be kept", hint, Exit.USAGE)
-    return Finding("model price", "warn", "unknown: sessions will not say what they cost", hint)
+        return fail("model price", "unknown", "unknown, so max_usd cannot be kept", hint, Exit.USAGE)
+    return warn("model price", "unknown", "unknown: sessions will not say what they cost", hint)
 
 
 def _endpoint(result: ProbeResult, wanted: str | None, host: str) -> Finding:
     error = result.error
     if error is not None:
         if error.code == "model_timeout":
-            return Finding(
-                "model endpoint",
-                "fail",
-                f"{host} did not answer in {PROBE_S:g} s",
-                "is the server running?",
-                Exit.MODEL,
-            )
+            text = f"{host} did not answer in {PROBE_S:g} s"
+            return fail("model endpoint", error.code, text, "is the server running?", Exit.MODEL)
         return failure("model endpoint", error)
     answered = f"{host} answered in {result.ms} ms"
     known = result.knows(wanted) if wanted else None
     if known is False:
         names = ", ".join(sorted(result.models or ())[:5]) or "none"
         hint = f"it lists {plural(len(result.models or ()), 'model')}: {shorten(names, 200)}"
-        return Finding("model endpoint", "warn", f"{answered} and does not list {wanted}", hint)
+        return warn("model endpoint", "not_listed", f"{answered} and does not list {wanted}", hint)
     if result.models is None:
         return Finding("model endpoint", "ok", f"{answered}; it has no list of models, so the name was not checked")
     return Finding("model endpoint", "ok", f"{answered} and lists {wanted or plural(len(result.models), 'model')}")
