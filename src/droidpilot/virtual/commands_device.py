@@ -9,6 +9,9 @@ from typing import Final
 
 from droidpilot.virtual import broken_dumps
 from droidpilot.virtual.commands_facts import told_properties
+from droidpilot.virtual.commands_log import logcat
+from droidpilot.virtual.commands_services import nc, refuse_recording
+from droidpilot.virtual.compressing import compressed
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASES, SDK, Phone
@@ -22,6 +25,11 @@ DENIED = (
     "requires:android.permission.WRITE_SECURE_SETTINGS"
 )
 SWIPE_MS = 300
+SOURCES = frozenset({"touchscreen", "keyboard", "mouse", "stylus", "touchpad", "trackball", "dpad", "gamepad"})
+MOTIONS = {"DOWN": 0, "UP": 1, "MOVE": 2}
+KEY_UP, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_CENTER = 19, 20, 21, 22, 23
+COMBINATIONS = {("113", "50"): 279, ("114", "50"): 279, ("57", "61"): 187, ("58", "61"): 187}
+"""Keys held together that mean what one key means: Ctrl+V is paste, Alt+Tab the recent apps."""
 DISPLAY_ID = "4619827259835644672"
 """What SurfaceFlinger calls the only display."""
 
@@ -174,7 +182,7 @@ async def _inject(job: Job) -> int:
     words = job.args[1:]
     if words[:1] == ["-d"]:
         words = words[2:]
-    if words and words[0] in ("touchscreen", "keyboard"):
+    if words and words[0] in SOURCES:
         words = words[1:]
     verb, rest = (words[0], words[1:]) if words else ("", [])
     touch = job.context.touch
@@ -193,6 +201,16 @@ async def _inject(job: Job) -> int:
             for name in rest:
                 if not name.startswith("--"):
                     touch.key(key_code(name), is_long="--longpress" in rest)
+        elif verb == "keycombination" and len(rest) in (2, 4):
+            codes = [str(key_code(name)) for name in (rest[2:] if rest[0] == "-t" else rest)]
+            touch.key(COMBINATIONS.get((codes[0], codes[1]), int(codes[1])))
+        elif verb == "press" and not rest:
+            touch.key(KEY_CENTER)
+        elif verb == "roll" and len(rest) == 2:
+            dx, dy = float(rest[0]), float(rest[1])
+            touch.key((KEY_RIGHT if dx > 0 else KEY_LEFT) if abs(dx) >= abs(dy) else (KEY_DOWN if dy > 0 else KEY_UP))
+        elif verb == "motionevent" and len(rest) == 3 and rest[0].upper() in MOTIONS:
+            touch.finger(MOTIONS[rest[0].upper()], float(rest[1]), float(rest[2]))
         else:
             return job.fail("Error: Invalid arguments for command: " + " ".join(words)[:200], 255)
     except ValueError as problem:
@@ -222,6 +240,8 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
         return 0
     try:
         data = job.phone.dump_bytes(DEFAULT_DEPTH)
+        if job.context.trouble.compresses("--compressed" in job.args):
+            data = compressed(data.decode("utf-8", "replace")).encode("utf-8")
         if failure:
             data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
         job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))
@@ -298,18 +318,6 @@ def _ip(job: Job) -> int:
     return 0
 
 
-async def _logcat(job: Job) -> int:
-    if "-c" in job.args or "--clear" in job.args:
-        return 0
-    head = b"--------- beginning of main\n"
-    if "-d" in job.args or job.emit is None:
-        job.out += head
-    else:
-        await job.emit(1, head)
-        await job.context.forever()
-    return 0
-
-
 DEVICE_COMMANDS: Final[dict[str, Command]] = {
     "app_process": _app_process,
     "getprop": _getprop,
@@ -317,8 +325,10 @@ DEVICE_COMMANDS: Final[dict[str, Command]] = {
     "ime": _ime,
     "input": _input,
     "ip": _ip,
-    "logcat": _logcat,
+    "logcat": logcat,
+    "nc": nc,
     "screencap": _screencap,
+    "screenrecord": refuse_recording,
     "settings": _settings,
     "svc": _svc,
     "uiautomator": _uiautomator,

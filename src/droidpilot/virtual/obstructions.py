@@ -51,7 +51,7 @@ def _spinner(host: Host, package: str, _: str, *, is_endless: bool = False) -> W
         return column
 
     window = Window(package, f"{package}.LoadingActivity", "Loading", "spinner", body)
-    window.is_restless = lambda: True
+    window.is_restless = True
     window.on_back = lambda: None
     if not is_endless:
         host.after(SPINNER_MS, lambda: host.close(window))

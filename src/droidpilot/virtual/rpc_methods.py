@@ -9,13 +9,17 @@ import base64
 from typing import Final
 
 from droidpilot.virtual import rpc_gestures as gestures
+from droidpilot.virtual.compressing import compressed
 from droidpilot.virtual.faults import Kind
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
+from droidpilot.virtual.rpc_objects import OBJECT_METHODS
 from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
 
 MAX_WAIT_MS: Final = 120_000
+ORIENTATIONS: Final = {"natural": 0, "n": 0, "left": 1, "l": 1, "upsidedown": 2, "u": 2, "right": 3, "r": 3}
+"""Quarter turns by the names that the client and the server in the phone use."""
 
 
 def _device_info(caller: Caller, _: Params) -> object:
@@ -37,8 +41,9 @@ def _device_info(caller: Caller, _: Params) -> object:
 
 
 def _dump(caller: Caller, params: Params) -> object:
-    flag_at(params, 0, False)
-    return caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH))
+    is_compressed = caller.trouble.compresses(flag_at(params, 0, False))
+    text = caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH))
+    return compressed(text) if is_compressed else text
 
 
 async def _screenshot(caller: Caller, params: Params) -> object:
@@ -132,6 +137,35 @@ def _power(is_on: bool) -> Method:
     return switch
 
 
+def _set_orientation(caller: Caller, params: Params) -> object:
+    """Turn the display and hold it so. Source: UiDevice.setOrientationLeft and its siblings."""
+    rotation = ORIENTATIONS.get(text_at(params, 0).lower())
+    if rotation is None:
+        return False
+    with caller.phone.lock:
+        caller.phone.orientation.freeze(rotation)
+    return True
+
+
+def _freeze_rotation(caller: Caller, params: Params) -> object:
+    with caller.phone.lock:
+        if flag_at(params, 0, True):
+            caller.phone.orientation.freeze()
+        else:
+            caller.phone.orientation.thaw()
+    return None
+
+
+def _open_shade(*, is_quick: bool) -> Method:
+    def pull(caller: Caller, _: Params) -> object:
+        phone = caller.phone
+        if phone.screen_on and not phone.keyguard.is_showing:
+            phone.later(lambda: phone.shade.open(is_quick=is_quick))
+        return True
+
+    return pull
+
+
 def _set_configurator(caller: Caller, params: Params) -> object:
     given = first_of(params)
     if not isinstance(given, dict):
@@ -184,10 +218,10 @@ METHODS: Final[dict[str, Method]] = {
     "wakeUp": _power(True),
     "sleep": _power(False),
     "isScreenOn": lambda caller, _: caller.phone.screen_on,
-    "setOrientation": lambda _, __: False,
-    "freezeRotation": lambda _, __: False,
-    "openNotification": lambda _, __: False,
-    "openQuickSettings": lambda _, __: False,
+    "setOrientation": _set_orientation,
+    "freezeRotation": _freeze_rotation,
+    "openNotification": _open_shade(is_quick=False),
+    "openQuickSettings": _open_shade(is_quick=True),
     "scrollForward": gestures.scroll_once(is_forward=True),
     "scrollBackward": gestures.scroll_once(is_forward=False),
     "scrollToEnd": gestures.scroll_all(is_forward=True),
@@ -201,6 +235,7 @@ METHODS: Final[dict[str, Method]] = {
     "getConfigurator": lambda caller, _: caller.configurator,
     "setConfigurator": _set_configurator,
     "launchApp": _launch,
+    **OBJECT_METHODS,
 }
 
 INPUTS: Final[frozenset[str]] = frozenset(
@@ -218,6 +253,7 @@ INPUTS: Final[frozenset[str]] = frozenset(
         ),
         *("setText", "clearTextField", "clearInputText", "pasteClipboard"),
         *("scrollForward", "scrollBackward", "scrollToEnd", "scrollToBeginning", "scrollTo"),
+        *("gesture", "pinchIn", "pinchOut"),
         *("flingForward", "flingBackward", "flingToEnd", "flingToBeginning"),
     }
 )
