@@ -149,7 +149,7 @@ class Cables:
             # One in-phone server, one loop: what was sent has been worked off before this answer.
             assert session.call("ui_tree", {}).status is Status.OK, moment
         else:
-            self._line_again()
+            self._line_again(moment)
         happened = self._executed(moment.write, since)
         return Row(moment, result.status, result.sent, result.code, happened, bool(result.ends))
 
@@ -201,7 +201,7 @@ class Cables:
         assert isinstance(inputs, dict)
         return inputs
 
-    def _line_again(self) -> None:
+    def _line_again(self, moment: Moment) -> None:
         """Wait until the line is whole after a session that had to end."""
         server, deadline = AdbServer(self._address.adb_port), Deadline.after(SystemClock(), 30)
         while True:
@@ -209,8 +209,8 @@ class Cables:
                 connect_tcp(server, self._address.serial, deadline)
                 PhoneLink(server, self._address.serial).shell(["true"], deadline)
                 return
-            except DeviceError:
-                assert not deadline.is_over()
+            except DeviceError as error:
+                assert not deadline.is_over(), f"after {moment} the line does not come back: {error}"
                 SystemClock().sleep(0.1)
 
 

@@ -40,6 +40,11 @@ class CutProxy:
         if after_bytes == 0:
             self._drop()
 
+    def lead_to(self, phone_port: int) -> None:
+        """Drop every connection; the next ones lead to another phone."""
+        self._phone_port = phone_port
+        self._drop()
+
     def disarm(self) -> None:
         with self._lock:
             self._left = {"to_phone": None, "to_host": None}

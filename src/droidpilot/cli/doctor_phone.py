@@ -25,8 +25,8 @@ from droidpilot.device.lease import Lease
 
 #: Seconds that the in-phone server gets, copying it and a second start included.
 SERVER_S = 45.0
-#: Less than this free on the phone is told: the helper is 4 MB, and Android itself gets slow below.
-LOW_STORAGE_BYTES = 500 * 1024 * 1024
+#: When Android itself calls its storage low: below 5 % and below 500 MiB. Source: StorageManager, DEFAULT_THRESHOLD_*.
+LOW_STORAGE_SHARE, LOW_STORAGE_BYTES = 0.05, 500 * 1024 * 1024
 LOW_BATTERY = 15
 #: Seconds that a phone's clock may differ from ours: what people and certificates forgive.
 CLOCK_S = 120.0
@@ -96,7 +96,7 @@ def _state(facts: PhoneFacts) -> Iterator[Finding]:
     yield from _screen(facts)
     if facts.storage is not None:
         text = f"{facts.storage.free_bytes // _MIB} of {facts.storage.total_bytes // _MIB} MiB free in /data"
-        if facts.storage.free_bytes < LOW_STORAGE_BYTES:
+        if facts.storage.free_bytes < min(LOW_STORAGE_BYTES, LOW_STORAGE_SHARE * facts.storage.total_bytes):
             yield warn("storage", "low", text, "free some: the helper may not fit, and Android gets slow")
         else:
             yield ok("storage", text)

@@ -114,6 +114,17 @@ class Lifeline:
         """Begin to wait for the phone, at the first error of a read."""
         return Outage(self, deadline.sooner(self._keep.patience_s), self._clock)
 
+    def before_read(self, deadline: Deadline) -> None:
+        """See that what is read comes from the same phone: where our stream to it broke, it is asked who it is.
+
+        Raises:
+            DeviceError: it is another one, or it cannot be asked.
+        """
+        if self._other is not None:
+            raise self._other
+        if self._phone and self._link.has_streams and not self._link.is_unbroken:
+            self.verify(deadline.sooner(_ATTEMPT_S))
+
     def before_write(self, deadline: Deadline) -> None:
         """See that the line has not dropped since the in-phone server was started, or leads to the same phone still.
 

@@ -9,7 +9,6 @@ from typing import Final
 from droidpilot.virtual.commands_apps import APP_COMMANDS
 from droidpilot.virtual.commands_content import content
 from droidpilot.virtual.commands_device import DEVICE_COMMANDS
-from droidpilot.virtual.commands_facts import FACT_COMMANDS
 from droidpilot.virtual.dumpsys import dumpsys
 from droidpilot.virtual.patterns import BadPattern, Pattern
 from droidpilot.virtual.shell import Command, Job
@@ -205,8 +204,9 @@ def _which(job: Job) -> int:
 
 def _df(job: Job) -> int:
     """Tell how full the storage is, in KiB."""
-    total = MAX_FILES_BYTES // 1024 + 8 * 1024 * 1024
-    used = 8 * 1024 * 1024 - 1 + sum(len(kept.data) for kept in job.phone.files.files.values()) // 1024
+    # With more than this in use Android itself would call the storage low: less than 5 % would be free.
+    total = MAX_FILES_BYTES // 1024 + 4 * 1024 * 1024
+    used = 4 * 1024 * 1024 - 1 + sum(len(kept.data) for kept in job.phone.files.files.values()) // 1024
     if job.phone.faults.is_set("storage-full"):
         used = total
     share = -(-100 * used // total)
@@ -253,7 +253,6 @@ COMMANDS: Final[dict[str, Command]] = {
     **FILE_COMMANDS,
     **DEVICE_COMMANDS,
     **APP_COMMANDS,
-    **FACT_COMMANDS,
     "dumpsys": dumpsys,
 }
 COMMANDS["content"] = content

@@ -17,7 +17,7 @@ from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASES, SDK, Phone
 from droidpilot.virtual.registry import phone_id
 from droidpilot.virtual.shell import Command, Job
-from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
+from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, NESTED_IME, File, StoreFull
 
 MAX_SWIPE_MS = 60_000
 DENIED = (
@@ -136,30 +136,34 @@ def _svc(job: Job) -> int:
 
 def installed_imes(phone: Phone) -> list[str]:
     """Return the keyboards that are installed."""
-    return [name for name in (LATIN_IME, ADB_KEYBOARD) if name == LATIN_IME or name.split("/")[0] in phone.packages]
+    known = (LATIN_IME, NESTED_IME, ADB_KEYBOARD)
+    return [name for name in known if name == LATIN_IME or name.split("/")[0] in phone.packages]
 
 
 def _ime(job: Job) -> int:
     settings = job.phone.settings
     verb = job.args[1] if len(job.args) > 1 else ""
     installed = installed_imes(job.phone)
-    enabled = [name for name in (settings.get("secure", "enabled_input_methods") or "").split(":") if name in installed]
+    # `id;subtype;subtype`: each keyboard keeps its own, whichever other is switched on or off.
+    entries = [entry for entry in (settings.get("secure", "enabled_input_methods") or "").split(":") if entry]
+    enabled = [entry.partition(";")[0] for entry in entries]
     if verb == "list":
-        for name in installed if "-a" in job.args else enabled:
+        for name in installed if "-a" in job.args else [name for name in enabled if name in installed]:
             job.say(name)
         return 0
     name = job.args[2] if len(job.args) > 2 else ""
     if name not in installed:
         return job.fail(f"Unknown input method {name[:200]} cannot be {verb}d for user #0", 255)
     if verb == "enable":
-        settings.put("secure", "enabled_input_methods", ":".join(dict.fromkeys([*enabled, name])), source="shell")
+        more = [name] if name not in enabled else []
+        settings.put("secure", "enabled_input_methods", ":".join([*entries, *more]), source="shell")
         job.say(f"Input method {name}: now enabled for user #0")
     elif verb == "set":
         if not job.phone.faults.is_set("ime-stuck"):
             settings.put("secure", "default_input_method", name, source="shell")
         job.say(f"Input method {name} selected for user #0")
     elif verb == "disable":
-        left = [kept for kept in enabled if kept != name]
+        left = [entry for entry in entries if entry.partition(";")[0] != name]
         settings.put("secure", "enabled_input_methods", ":".join(left), source="shell")
         if settings.get("secure", "default_input_method") == name:
             settings.put("secure", "default_input_method", LATIN_IME, source="shell")

@@ -12,7 +12,7 @@ from typing import Literal
 from droidpilot.virtual.display import NATURAL
 from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.motion import Scroll, Slide
-from droidpilot.virtual.views import FILL, TextField, View, natural, place
+from droidpilot.virtual.views import FILL, WRAP, TextField, View, natural, place
 
 SCREEN = Rect(0, 0, *NATURAL)
 """The screen as the phone is made. What it shows now is `phone.display.rect`."""
@@ -112,4 +112,6 @@ class Window:
 
     def _dialog_root(self) -> View:
         content = View("android.widget.FrameLayout", "android:id/content", layout="frame", children=[self.body()])
+        # A window with a place of its own fills it; a dialog is as high as what is in it.
+        content.height = FILL if self.box is not None else WRAP
         return View("android.widget.FrameLayout", layout="frame", children=[content])
