@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import DeviceError, DeviceLost, DeviceUnavailable
+from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, DeviceUnavailable
 from droidpilot.core.events import LinkLost, LinkRestored
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device.adb import PhoneLink
@@ -260,13 +260,19 @@ class Outage:
 
         Raises:
             DeviceError: patience is over; code and next step are those of what was found last. Code `other_phone`
-                where a different one answers.
+                where a different one answers, `answer_broke` where the line works and only this answer never comes.
         """
         last = error
         self._breaks += 1
         is_first = True
         while True:
-            if self._patience.is_over() or (self._breaks > MAX_BREAKS and self._line.has_id):
+            if self._breaks > MAX_BREAKS and self._line.has_id:
+                raise DeviceRefused(
+                    f"the phone breaks its answer off, {self._breaks} times over a line that works: {error.message}",
+                    code="answer_broke",
+                    hint="look again; if it stays so, restart the phone",
+                ) from error
+            if self._patience.is_over():
                 raise self._given_up(last) from last
             if self._line.has_id and (is_first or self._is_told):
                 is_first = False
