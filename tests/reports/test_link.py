@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.cli.cli_shell import Shell
 from tests.e2e.setting import SHIPPED, Setting, virtual_setting
+from tests.fakes.cut_proxy import cut_proxy
 from tests.fakes.stand_in_adb import StandInAdb, served
 
 from droidpilot.core.calls import Origin, Status
@@ -48,12 +49,18 @@ def _healthy(setting: Setting) -> Iterator[None]:
 
 @contextmanager
 def opened(
-    folder: Path, setting: Setting, *, rules: str = "allow *", adb_port: int | None = None, serial: str = ""
+    folder: Path,
+    setting: Setting,
+    *,
+    rules: str = "allow *",
+    adb_port: int | None = None,
+    serial: str = "",
+    patience_s: float | None = None,
 ) -> Iterator[Session]:
     """Open a session by hand on the phone of a setting."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "own.rules").write_text(rules + "\n")
-    flags = {"ask": "never", "policy": str(folder / "own.rules")}
+    flags = {"ask": "never", "policy": str(folder / "own.rules"), "link_patience_s": patience_s}
     plan = SessionPlan(
         home=folder / "home",
         origin=Origin.HUMAN,
@@ -246,3 +253,54 @@ def test_row_42_what_is_no_package_reaches_no_shell(setting: Setting, tmp_path: 
         result = session.call("open_app", {"app": package})
     assert result.status is Status.LOGIC and result.sent == "no"
     assert setting.phone.phone.faults.calls["start"] == before
+
+
+def test_row_34_a_line_that_drops_in_a_session_is_told_once_and_the_session_goes_on(
+    setting: Setting, tmp_path: Path
+) -> None:
+    with opened(tmp_path, setting) as session:
+        before = inputs(setting)
+        setting.phone.phone.faults.set("offline", 1.5)
+        assert session.call("tap", {"x": 500, "y": 1500}).status is Status.OK
+        directory = session.directory
+    assert inputs(setting) == before + 1
+    events = [one.event for one in read_events(directory / TRANSCRIPT).lines]
+    assert [event.kind for event in events if event.kind.startswith("link_")] == ["link_lost", "link_restored"]
+
+
+def test_row_34_a_phone_that_stays_away_is_one_clear_error_and_exit_3(setting: Setting, tmp_path: Path) -> None:
+    with opened(tmp_path, setting, patience_s=1.0) as session:
+        setting.phone.phone.faults.set("offline", 8.0)
+        result = session.call("tap", {"x": 500, "y": 1500})
+        assert (result.status, result.sent, result.ends) == (Status.FATAL, "no", "device")
+        assert "did not come back in 1 s" in result.text
+        assert session.end_call(result).exit is Exit.DEVICE
+    clock = SystemClock()
+    deadline = Deadline.after(clock, 30)
+    while True:  # the other tests want the phone
+        try:
+            PhoneLink(AdbServer(setting.adb_port), setting.phone.serial).shell(["true"], deadline)
+            return
+        except DeviceError:
+            connect_again(setting, deadline)
+
+
+def test_row_35_one_phone_under_two_serials_is_driven_by_one_session(setting: Setting, tmp_path: Path) -> None:
+    clock = SystemClock()
+    with cut_proxy(setting.phone.port) as proxy:
+        other = f"127.0.0.1:{proxy.port}"
+        connect_tcp(AdbServer(setting.adb_port), other, Deadline.after(clock, 10))
+        with opened(tmp_path, setting) as first:
+            assert first.call("ui_tree", {}).status is Status.OK
+            with pytest.raises(DeviceError) as caught, opened(tmp_path, setting, serial=other):
+                pass
+        AdbServer(setting.adb_port).ask(f"host:disconnect:{other}", Deadline.after(clock, 10))
+    assert caught.value.code == "device_busy" and "under another serial" in caught.value.message
+    assert setting.phone.serial in caught.value.message
+
+
+def connect_again(setting: Setting, deadline: Deadline) -> None:
+    try:
+        connect_tcp(AdbServer(setting.adb_port), setting.phone.serial, deadline)
+    except DeviceError:
+        SystemClock().sleep(0.1)
