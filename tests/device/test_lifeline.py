@@ -11,8 +11,9 @@ from tests.fakes.cut_proxy import CutProxy, cut_proxy
 from tests.fakes.stand_in_adb import StandInAdb, served
 
 from droidpilot.core.clock import Deadline, ManualClock, SystemClock
-from droidpilot.core.errors import DeviceBusy, DeviceError, DeviceLost, DeviceUnavailable
+from droidpilot.core.errors import DeviceBusy, DeviceError, DeviceLost, DeviceUnavailable, Interrupted
 from droidpilot.core.events import LinkLost, LinkRestored
+from droidpilot.core.stop import Stop
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.adb_server import PrivateServer, ensure_server, start_private_server
 from droidpilot.device.adb_trouble import adb_binary
@@ -317,3 +318,14 @@ def test_an_id_that_phones_share_is_no_id(properties: dict[str, str], expected: 
 
 def is_ready(adb: AdbServer, serial: str, deadline: Deadline) -> bool:
     return any(one.serial == serial and one.is_ready for one in list_devices(adb, deadline))
+
+
+def test_who_does_not_want_to_wait_any_longer_is_heard_at_once() -> None:
+    stop, clock = Stop(), ManualClock()
+    line = Lifeline(PhoneLink(AdbServer(1), "R5AA"), clock, keep=Keep(patience_s=50, check_stop=stop.check))
+    outage = line.outage(Deadline.after(clock, 60))
+    outage.wait(DeviceLost("gone"))
+    stop.request()
+    with pytest.raises(Interrupted):
+        outage.wait(DeviceLost("gone"))
+    assert clock.monotonic() < 1

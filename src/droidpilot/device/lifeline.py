@@ -61,6 +61,7 @@ class Keep:
     start_server: Callable[[], bool] | None = None  # starts an adb server where none answers; None: that is not ours
     tell: Callable[[LinkLost | LinkRestored], None] | None = None  # hears of each outage once, and of its end
     identified: Callable[[str], None] | None = None  # hears the phone's id before anything is started; may refuse it
+    check_stop: Callable[[], None] | None = None  # raises where a person does not want to wait any longer
 
 
 class Lifeline:
@@ -215,6 +216,10 @@ class Lifeline:
             if not self._follow(deadline, did):
                 raise
 
+    def check_stop(self) -> None:
+        if self._keep.check_stop is not None:
+            self._keep.check_stop()
+
     def announce(self, event: LinkLost | LinkRestored) -> None:
         if self._keep.tell is not None:
             self._keep.tell(event)
@@ -288,6 +293,7 @@ class Outage:
                 self._line.help(last, self._clock.monotonic() - self._started, self._patience, self._did)
             except DeviceError as again:
                 last = again
+            self._line.check_stop()
             self._clock.sleep(min(self._pause_s, self._patience.left_s()))
             self._pause_s = min(self._pause_s * 2, _MOST_PAUSE_S)
             if not self._line.has_id:
