@@ -65,6 +65,20 @@ def test_faults_are_set_told_and_cleared(shell: Shell) -> None:
         ended(process)
 
 
+def test_a_person_can_be_at_the_phone(shell: Shell) -> None:
+    process, (phone,) = served(shell, "--count", "1", lines=1)
+    try:
+        serial = phone["serial"]
+        assert shell.quick("virtual", "do", serial, "rotate", "1").returncode == 0
+        assert shell.json("virtual", "state", serial)["display"]["rotation"] == 1
+        done = shell.quick("virtual", "do", serial, "rotate", "9")
+        assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1
+        assert "known: " in shell.quick("virtual", "do", serial, "dance").stderr
+        assert "rotate" in shell.quick("virtual", "actions").stdout
+    finally:
+        ended(process)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -10,8 +10,9 @@ import pytest
 from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.device.adb import AdbServer
 from droidpilot.device.adb_server import start_private_server
-from droidpilot.device.android import AndroidDriver, connect
+from droidpilot.device.android import AndroidDriver, connect, reach
 from droidpilot.device.attached import connect_tcp
+from droidpilot.device.plain import PlainDriver
 from droidpilot.virtual.server import VirtualPhone, running_phone
 
 
@@ -43,6 +44,16 @@ def driver(adb: AdbServer, phone: VirtualPhone) -> Iterator[AndroidDriver]:
     """A driver on that phone."""
     clock = SystemClock()
     made = connect(adb, phone.serial, clock=clock, deadline=Deadline.after(clock, 20))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def plain_driver(adb: AdbServer, phone: VirtualPhone) -> Iterator[PlainDriver]:
+    """A driver by plain ADB on that phone."""
+    clock = SystemClock()
+    reached = reach(adb, phone.serial, clock=clock, deadline=Deadline.after(clock, 10))
+    made = PlainDriver(reached.link, clock, reached.facts, reached.line)
     yield made
     made.close()
 

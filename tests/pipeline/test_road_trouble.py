@@ -80,7 +80,7 @@ def test_an_unknown_text_that_stands_in_the_field_is_resolved_by_the_look() -> N
     road = never()
     road.driver.fail("set_text", DeviceTimeout("no reply", sent="unknown"), has_happened=True)
     result = road.submit("type_text", text="hello")
-    assert result.status is Status.UNKNOWN
+    assert (result.status, result.sent, result.read_back) == (Status.OK, "yes", "exact")
     assert "outcome_resolved" in road.kinds
     assert road.executor.unresolved_writes == 0
 
@@ -151,6 +151,48 @@ def test_two_signals_ask_strongly_even_in_mode_never_and_a_no_ends_the_run() -> 
     result = road.submit("tap", x=220, y=2070)
     assert (person.asked[0].level, person.asked[0].challenge) == ("strong", "Pay")
     assert result.ends == "refused"
+
+
+class Program(Person):
+    """Answers for a person, and is none."""
+
+    is_person = False
+
+
+@pytest.mark.parametrize(
+    "line", ["ask person tap", "ask tap\nask person tap matching Next", "ask person tap matching (?i)pay"]
+)
+def test_no_program_answers_a_line_that_wants_a_person(line: str) -> None:
+    label = "Pay" if "pay" in line else "Next"
+    program = Program("yes")
+    road = make_road(in_chat(chat(send=label)), approver=program, rules=line)
+    result = road.submit("tap", x=220, y=2070)
+    if line.startswith("ask tap"):
+        assert len(program.asked) == 1 and result.status is Status.OK
+    else:
+        assert (result.code, program.asked, road.writes) == ("needs_person", [], [])
+    person = Person("yes")
+    road = make_road(in_chat(chat(send=label)), approver=person, rules=line)
+    assert road.submit("tap", x=220, y=2070).status is Status.OK and len(person.asked) == 1
+
+
+def test_a_line_that_wants_a_person_does_so_in_a_strong_confirm_too() -> None:
+    package = "com.paypal.android.p2pmobile"
+    program = Program("yes")
+    road = make_road(
+        in_chat(chat(send="Pay", package=package), package=package), approver=program, rules="ask person tap"
+    )
+    assert road.submit("tap", x=220, y=2070).code == "needs_person"
+    assert (program.asked, road.writes) == ([], [])
+
+
+def test_the_reason_of_a_line_is_shown_to_the_person_and_in_a_refusal() -> None:
+    person = Person("yes")
+    road = make_road(in_chat(chat(send="Next")), approver=person, rules="ask tap\n#why: the guest may not buy")
+    road.submit("tap", x=220, y=2070)
+    assert "the guest may not buy" in person.asked[0].signals
+    road = make_road(in_chat(chat(send="Next")), rules="deny tap\n#why: the guest may not buy")
+    assert "the guest may not buy" in road.submit("tap", x=220, y=2070).text
 
 
 def test_seconds_spent_waiting_for_a_person_do_not_count() -> None:
@@ -445,3 +487,30 @@ def test_bars_of_the_system_hide_an_app_only_where_a_line_names_them(package: st
     for rules, hides in (("allow ui_tree in com.chat\ndeny ui_tree", is_hidden), (f"deny ui_tree in {package}", True)):
         road = make_road(in_chat(chat(extra=(bar,))), rules=rules, ask=AskMode.NEVER)
         assert ("12:00" not in road.executor.first_look()) == hides, rules
+
+
+def test_a_write_that_an_earlier_session_left_open_is_not_done_again_by_any_name() -> None:
+    first = never()
+    first.driver.fail("tap", DeviceLost("the cable is out", sent="unknown"))
+    assert first.submit("tap", x=220, y=2070).status is Status.UNKNOWN
+    (event,) = [line for line in first.called if line.tool == "tap"]
+    assert event.same_as
+    later = never()
+    later.executor._approval.note_earlier(event.same_as, "20260101-000000-aaaa c1")
+    for result in (
+        later.submit("tap", x=220, y=2070),
+        later.submit("long_press", x=230, y=2075),
+        later.submit("tap", ref=later.ref("Send")),
+    ):
+        assert (result.status, result.code) == (Status.REFUSED, "unresolved")
+        assert "session actions resolve 20260101-000000-aaaa c1" in result.text
+    assert later.writes == []
+    assert later.submit("tap", x=500, y=300).status is Status.OK
+
+
+def test_of_a_typed_secret_not_even_a_digest_is_kept() -> None:
+    field = node(cls="android.widget.EditText", package="com.chat", password=True, focused=True, clickable=True)
+    road = never(driver=in_chat(dump(field)))
+    road.submit("type_text", text="hunter2hunter2")
+    (event,) = [line for line in road.called if line.tool == "type_text"]
+    assert event.send_key and event.same_as == []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidpilot.core.calls import Effect
-from droidpilot.policy.lexicon import id_words_of, is_sensitive_app, words_of
+from droidpilot.policy.lexicon import AppTier, id_words_of, is_sensitive_app, lexicon, tier_of, words_of
 from droidpilot.policy.risk import RiskInput, assess, is_always_asked
 from droidpilot.policy.rules import QueryLabel
 
@@ -59,6 +59,95 @@ def test_a_risky_word_is_a_signal(text: str) -> None:
 )
 def test_inv_13_a_harmless_word_is_none(text: str) -> None:
     assert signals(text) == set()
+
+
+#: One line a language: words of a Send, a Pay, a Buy, a Delete and a Log out, and what only looks like one.
+LANGUAGES = {
+    "nl": ("Verzenden|Nu betalen|Koop nu|Verwijderen|Uitloggen", "Betaalmethode|Verzonden|Instellingen"),
+    "pl": ("Wyślij|Zapłać|Kup teraz|USUŃ|Wyloguj", "Wysłane|Kupon|Ustawienia"),
+    "ru": ("Отправить|Оплатить|Купить|Удалить|Выйти из аккаунта", "Отправлено|Не удалять|Настройки"),
+    "uk": ("Надіслати|Сплатити|Купити|Видалити|Вийти", "Надіслано|Налаштування"),
+    "tr": ("Gönder|GÖNDER|Ödeme yap|Satın al|SİL|sil|Çıkış yap", "Gönderen|Ödeme yöntemleri|Silgi|Ayarlar"),
+    "ar": ("إرسال|ادفع|شراء|حذف|تسجيل الخروج", "طرق الدفع|الإعدادات|مرسل"),
+    "he": ("שלח|שלם|קנה עכשיו|מחק|התנתק", "אמצעי תשלום|הגדרות|נשלח"),
+    "hi": ("भेजें|भुगतान करें|खरीदें|हटाएं|लॉग आउट करें", "भेजा गया|सेटिंग"),
+    "id": ("Kirim|Bayar sekarang|Beli|Hapus|Keluar dari akun", "Terima kasih|Pengirim|Metode pembayaran"),
+    "vi": ("Gửi|Thanh toán|Mua ngay|Xóa|Đăng xuất", "Phương thức thanh toán|Cài đặt"),
+    "th": ("ส่ง|ส่งข้อความ|ชำระเงิน|ซื้อ|ลบ|ออกจากระบบ", "ขนส่ง|สงคราม|วิธีชำระเงิน|โทรทัศน์|การตั้งค่า"),
+    "ja": ("送信|送信する|支払う|購入|削除|ログアウト", "送信済み|購入履歴|お支払い方法|設定|日本語"),
+    "ko": ("보내기|결제하기|구매하기|삭제|로그아웃", "결제 수단|보낸 사람|설정"),
+    "zh": (
+        "发送|發送|立即支付|购买|删除联系人|退出登录|同意并继续",
+        "已发送|支付宝|支付方式|最近删除|不同意|设置|中文",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_attack_a23_a_risky_word_is_known_in_each_language(language: str) -> None:
+    risky, harmless = (words.split("|") for words in LANGUAGES[language])
+    assert {text for text in risky if signals(text) != {"risky_word"}} == set()
+    assert {text for text in harmless if signals(text)} == set()
+
+
+def test_a_noun_of_a_script_without_spaces_is_a_verb_on_a_short_button_only() -> None:
+    assert signals("分享给朋友") == {"risky_word"}
+    assert signals("他们昨天分享了很多照片给大家看") == set()
+
+
+def test_the_word_that_fired_is_told_as_it_is_written() -> None:
+    label = QueryLabel.plain("发送给小明")
+    (signal,) = assess(RiskInput(tool="tap", labels=(label,)))
+    assert signal.detail == 'the risky word "发送" in "发送给小明"'
+
+
+#: CON-9, one row a kind of word: in which tiers it is a signal.
+MATRIX = {
+    "Pay": "LOW MEDIUM HIGH", "Checkout": "LOW MEDIUM HIGH", "Transfer": "LOW MEDIUM HIGH", "Order": "LOW MEDIUM HIGH",
+    "Uninstall": "LOW MEDIUM HIGH", "Send": "MEDIUM HIGH", "Delete": "MEDIUM HIGH", "Submit": "MEDIUM HIGH",
+    "Share": "MEDIUM HIGH", "Post": "MEDIUM HIGH", "Publish": "MEDIUM HIGH", "Sign out": "MEDIUM HIGH", "Save": "HIGH",
+}  # fmt: skip
+APPS = {
+    "LOW": "com.spotify.music",
+    "MEDIUM": "com.example.app",
+    "HIGH": "com.whatsapp",
+}
+
+
+@pytest.mark.parametrize("word", MATRIX)
+def test_con_9_the_tier_of_an_app_decides_which_words_count(word: str) -> None:
+    assert {tier for tier, app in APPS.items() if signals(word, packages=(app,))} == set(MATRIX[word].split())
+    button = (f"a:id/btn_{word.lower().replace(' ', '_')}",)
+    assert {tier for tier, app in APPS.items() if signals("x", ids=button, packages=(app,))} == set(
+        MATRIX[word].split()
+    )
+
+
+def test_con_9_an_unknown_app_is_medium_and_the_highest_of_several_counts() -> None:
+    assert tier_of(None) is tier_of("com.example.app") is AppTier.MEDIUM
+    assert signals("Save", packages=(None,)) == signals("Save", packages=("com.spotify.music",)) == set()
+    assert signals("Save", packages=("com.spotify.music", "com.whatsapp")) == {"risky_word"}
+    assert tier_of("com.whatsapp.w4b") is AppTier.HIGH and tier_of("com.whatsappish") is AppTier.MEDIUM
+    assert tier_of("com.paypal.android.p2pmobile") is AppTier.HIGH
+
+
+def test_a_money_word_behind_one_that_does_not_count_here_is_found() -> None:
+    assert signals("Share and pay", packages=("com.spotify.music",)) == {"risky_word"}
+
+
+@pytest.mark.parametrize("app", ["com.android.settings", "com.android.vending"])
+def test_what_deletes_for_all_of_the_phone_is_two_signals(app: str) -> None:
+    assert signals("Uninstall", packages=(app,)) == {"risky_word", "elevated_app"}
+    assert signals("Remove", packages=(app,)) == {"risky_word", "elevated_app"}
+    assert signals("Send", packages=(app,)) == {"risky_word"}
+    assert signals("Wi-Fi", packages=(app,)) == set()
+    assert signals("Remove", packages=("com.example.app",)) == {"risky_word"}
+
+
+def test_every_kind_of_word_has_its_tier() -> None:
+    known = lexicon()
+    meanings = {*known.verbs.by_words.values(), *known.button_verbs.by_words.values()}
+    assert meanings == set(known.levels)
 
 
 def test_inv_13_a_package_is_not_searched_for_words() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from droidpilot.virtual.packets import HEADER, MAX_PAYLOAD, Command
 from droidpilot.virtual.server import VirtualPhone, running_phone
+from droidpilot.virtual.streams import MAX_UNACKNOWLEDGED
 from droidpilot.virtual.transport import MAX_STREAMS
 
 MASK = 0xFFFFFFFF
@@ -139,7 +140,8 @@ def test_what_a_service_did_not_consume_is_not_acknowledged(phone: VirtualPhone)
         wire.send(Command.OPEN, 2, 0, b"shell:true\0")
         assert wire.take()[2] == 2
         assert wire.take()[2] == 2
-        wire.send(Command.WRTE, 1, own, b"more before OKAY")
+        for _ in range(MAX_UNACKNOWLEDGED):
+            wire.send(Command.WRTE, 1, own, b"more before OKAY")
         assert wire.is_dropped()
 
 

@@ -46,6 +46,7 @@ class _DemoApprover:
     """Says yes on the demo's own phone where nobody is at a terminal, and says that it does."""
 
     name = "demo"
+    is_person = False
 
     def ask(self, request: ApprovalRequest) -> ApprovalReply:
         output.note(f"  May I? {request.sentence}", style="bold")
@@ -72,6 +73,7 @@ def run_demo(goal: str, checks: tuple[str, ...]) -> DemoRun:
         plan = SessionPlan(
             home=home,
             origin=Origin.MODEL,
+            audit_key=config.audit_key(env),
             settings=Settings(
                 model=model_server.model,
                 base_url=model_server.base_url,

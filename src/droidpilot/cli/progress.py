@@ -24,6 +24,7 @@ from droidpilot.core.events import (
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     SessionStarted,
     ToolCalled,
     ToolReturned,
@@ -240,7 +241,9 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
         case SessionStarted():
             return _started(event), "dim"
         case DeviceConnected():
-            return f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s", "dim"
+            way = ", by plain ADB" if event.way == "plain" else ""
+            words = f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s{way}"
+            return words, "dim"
         case LinkLost():
             hint = f" ({_short(event.hint)})" if event.hint else ""
             return (
@@ -250,6 +253,8 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
         case LinkRestored():
             how = "".join(f", {_RESTORED[word]}" for word in event.did if word in _RESTORED)
             return f"  {_short(event.serial)} is back after {event.ms / 1000:.1f} s{how}", "dim"
+        case PhoneChanged():
+            return changed_words(event), "bad" if event.became == "failed" else "dim"
         case ApprovalAnswered():
             return _answered(event)
         case CheckFinished():
@@ -266,6 +271,13 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
             return f"  note: {_short(event.text)}", "dim"
         case _:
             return None
+
+
+def changed_words(event: PhoneChanged) -> str:
+    """Say what was switched on the phone, or what became of it."""
+    if event.became == "switched":
+        return f"  the phone's {_short(event.what)} is {_short(event.ours)} for now"
+    return f"  the phone's {_short(event.words)}"
 
 
 def _answered(event: ApprovalAnswered) -> tuple[str, Style] | None:

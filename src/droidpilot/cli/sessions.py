@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from droidpilot.cli import options, output
+from droidpilot.cli import options, output, session_actions
 from droidpilot.core.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="List, show and verify recorded sessions.", rich_markup_mode=None, no_args_is_help=True, add_completion=False
 )
+
+app.add_typer(session_actions.app, name="actions")
+
+#: A person's screen holds no more; a program gets all.
+_LISTED = 30
 
 SessionId = Annotated[
     str | None,
@@ -37,19 +42,30 @@ class _Found:
 
 
 @app.command("list", short_help="List sessions, newest first.")
-def list_sessions(json: options.Json = False) -> Exit:
+def list_sessions(
+    last: Annotated[
+        int | None,
+        typer.Option("--last", metavar="N", min=0, help="Only the newest N, 0 for all (30; with --json all)."),
+    ] = None,
+    json: options.Json = False,
+) -> Exit:
     """List sessions, newest first.
 
-    Example: droidpilot session list
+    Example: droidpilot session list --last 0
     """
     from droidpilot.core.config import environment, state_home
+    from droidpilot.core.text import plural
     from droidpilot.transcript.sessions import sessions
 
-    entries = sessions(state_home(environment()))[::-1]
+    found = sessions(state_home(environment()))[::-1]
+    entries = found[: (0 if json else _LISTED) or None] if last is None else found[: last or None]
     if json:
         output.result_json({"sessions": [_entry_json(entry) for entry in entries]})
     elif entries:
         output.table([("SESSION", "OUTCOME", "PHONE", "TURNS", "ACTIONS", "GOAL OR CALL"), *map(_entry_row, entries)])
+        if len(entries) < len(found):
+            older = plural(len(found) - len(entries), "older session")
+            output.note(f"{older} not shown: {output.program()} session list --last 0", style="dim")
     else:
         output.note("there is no session yet; try: droidpilot demo")
     return Exit.DONE
@@ -76,7 +92,7 @@ def show(
     """
     from droidpilot.cli.session_lines import as_json, as_lines, picture_paths, verification_line
     from droidpilot.cli.session_page import open_files, own_page_path
-    from droidpilot.core.config import environment, state_home
+    from droidpilot.core.config import audit_key, environment, state_home
     from droidpilot.transcript.artifacts import ArtifactStore
     from droidpilot.transcript.reader import read_events
     from droidpilot.transcript.redaction import Redactor
@@ -88,7 +104,8 @@ def show(
     home = state_home(environment())
     session_id = find_session(home, session)
     directory = session_directory(home, session_id)
-    found = _Found(read_events(directory), verify(directory), ArtifactStore(directory, redactor=Redactor()))
+    key = audit_key(environment())
+    found = _Found(read_events(directory), verify(directory, key=key), ArtifactStore(directory, redactor=Redactor()))
     is_running = _is_running(directory)
     code = Exit.DONE if found.verification.ok else Exit.FAILED
     path_of = found.artifacts.path_of
@@ -122,13 +139,13 @@ def verify_session(session: SessionId = None, json: options.Json = False) -> Exi
     Example: droidpilot session verify
     """
     from droidpilot.cli.session_lines import verification_json, verification_line
-    from droidpilot.core.config import environment, state_home
+    from droidpilot.core.config import audit_key, environment, state_home
     from droidpilot.transcript.sessions import find_session, session_directory
     from droidpilot.transcript.verify import verify
 
     home = state_home(environment())
     session_id = find_session(home, session)
-    verification = verify(session_directory(home, session_id))
+    verification = verify(session_directory(home, session_id), key=audit_key(environment()))
     if json:
         output.result_json({"session": session_id, **verification_json(verification)})
     else:

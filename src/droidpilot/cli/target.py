@@ -43,6 +43,7 @@ class Target:
     serial: str
     adb_port: int
     is_virtual: bool
+    key: str = ""  # names this one among virtual phones that had or will have its serial
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,10 @@ def chosen_phone(device: str | None, *, adb_port: int, home: Path, clock: Clock)
         return
     chosen = _chosen(device, adb_port=adb_port, home=home, clock=clock)
     try:
-        yield Target(chosen.device.serial, chosen.adb_port, chosen.is_virtual)
+        serial = chosen.device.serial
+        yield Target(
+            serial, chosen.adb_port, chosen.is_virtual, _virtual_key(home, serial) if chosen.is_virtual else ""
+        )
     except DeviceError as error:
         if chosen.is_virtual and not is_virtual_alive(home, chosen.device.serial):
             raise ended(chosen.device.serial) from error
@@ -88,6 +92,12 @@ def ended(serial: str) -> DeviceUnavailable:
         hint=f"start one with: {output.program()} virtual start",
         code="no_virtual_phone",
     )
+
+
+def _virtual_key(home: Path, serial: str) -> str:
+    """Name a virtual phone by its process: the next one with its serial is another phone."""
+    found = next((entry for entry in registry.entries(home) if entry.serial == serial), None)
+    return f"{serial} {found.pid} {found.pid_started}" if found is not None else serial
 
 
 def is_virtual_alive(home: Path, serial: str) -> bool:
@@ -143,7 +153,7 @@ def started_phone(home: Path, *, seed: int, clock: Clock) -> Iterator[Target]:
         stack.callback(registry.remove, home, entry)
         stack.callback(forget_lease, home, entry.serial)
         stack.callback(forget_refs, home, entry.serial)
-        yield Target(entry.serial, server.port, is_virtual=True)
+        yield Target(entry.serial, server.port, is_virtual=True, key=_virtual_key(home, entry.serial))
 
 
 def with_private_server(home: Path, entry: Entry, clock: Clock) -> tuple[PrivateServer, Entry]:

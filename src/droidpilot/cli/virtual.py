@@ -168,6 +168,43 @@ def fault(
     return Exit.DONE
 
 
+@app.command(short_help="Be the person at a running one.")
+def do(
+    serial: Serial,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="What to do; see `droidpilot virtual actions`.")],
+    args: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="Its words.")] = None,
+) -> Exit:
+    """Do to a running virtual phone what no cable can: turn it, lock it, let an app crash, post a notification.
+
+    Example: droidpilot virtual do 127.0.0.1:40001 rotate 1
+    """
+    from droidpilot.cli import starting
+    from droidpilot.cli.target import reap_dead
+    from droidpilot.virtual import registry
+
+    home = starting.start({}).home
+    reap_dead(home)
+    registry.ask(registry.find(home, serial), "do", name=action, args=args or [])
+    return Exit.DONE
+
+
+@app.command(short_help="List what `virtual do` can do.")
+def actions(json: options.Json = False) -> Exit:
+    """List every action with its words.
+
+    Example: droidpilot virtual actions
+    """
+    from droidpilot.virtual.actions import ACTIONS
+
+    output.require_stdout()
+    if json:
+        known = [{"name": name, "words": one.words, "line": one.line} for name, one in sorted(ACTIONS.items())]
+        output.result_json({"actions": known})
+        return Exit.DONE
+    output.table([("ACTION", "WORDS", "WHAT HAPPENS"), *((n, a.words, a.line) for n, a in sorted(ACTIONS.items()))])
+    return Exit.DONE
+
+
 @app.command(short_help="Print the true state of a running one.")
 def state(
     serial: Serial,

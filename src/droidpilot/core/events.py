@@ -57,6 +57,25 @@ class DeviceConnected(Event):
     model: str = Field(description="what the phone calls itself")
     sdk: int = Field(description="Android API level, 0 where unknown")
     ms: int = Field(description="how long connecting took")
+    way: Literal["helper", "plain"] = Field(
+        default="helper", description="by the in-phone server, or by plain ADB commands where that cannot run"
+    )
+
+
+class PhoneChanged(Event):
+    """Something on the phone was switched for this session, or put back, or could not be (plumbing: keeper)."""
+
+    kind: Literal["phone_changed"] = "phone_changed"
+    serial: str = Field(description="ADB's name of the phone")
+    what: str = Field(description="the setting: namespace/key")
+    became: Literal["switched", "restored", "already", "kept", "failed"] = Field(
+        description="switched: ours now; restored: put back; already: it was as before; kept: a person changed it "
+        "since, so it stays; failed: not put back yet, and still written down"
+    )
+    before: str | None = Field(description="the value that was found, null where it was not set")
+    ours: str = Field(description="the value that we set; for enabled keyboards the one that we added")
+    since: str = Field(description="when it was switched, UTC")
+    words: str = Field(default="", description="what became of it, in words")
 
 
 class LinkLost(Event):
@@ -220,6 +239,19 @@ class Target(BaseModel):
     nodes: list[TargetNode] = Field(default=[], description="the nodes under the points, topmost first")
 
 
+class Judged(BaseModel):
+    """What the rules were asked about a call, so that other rules can be asked the same later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tool: str = Field(description="the tool whose lines were looked at; a swipe of no length is a tap too")
+    packages: list[str | None] = Field(description="the apps under the finger, or on the screen for a reading")
+    over: list[str] = Field(default=[], description="of these, keyboards and system bars, which lie over every app")
+    labels: list[str] = Field(default=[], description="what is said under the finger; without what a secret field gets")
+    also: list[str] = Field(default=[], description="ids and what is said beside, which no allow line sees")
+    is_matchable: bool = Field(default=True, description="whether there was something for `matching` to see")
+
+
 class ApprovalAsked(Event):
     """A person (or the approver in their place) is about to be asked. Written before the question is shown."""
 
@@ -262,6 +294,13 @@ class ToolCalled(Event):
     sentence: str = Field(description="what it does, in one sentence; empty where it could not be described")
     screen: int | None = Field(description="the look it was judged on")
     target: Target | None = Field(description="what it would touch; null for tools that touch no place")
+    same_as: list[str] = Field(
+        default=[],
+        description="digests by which the same call is known again, by whatever name; of a write that was sent",
+    )
+    judged: list[Judged] = Field(
+        default=[], description="what the rules were asked about it; empty before that was kept"
+    )
     signals: list[str] = Field(description="reasons to worry that were seen")
     verdicts: list[VerdictLine] = Field(description="the gates' answers in order; the first deny or halt is the last")
     send_key: str = Field(description="names this one sending of a write; empty for reads and refused calls")
@@ -283,8 +322,25 @@ class ToolReturned(Event):
     artifact: str = Field(description="digest of the full answer where the text was shortened, else empty")
     picture: str = Field(default="", description="digest of the picture the answer came with, empty where none")
     screen: int | None = Field(description="the look the answer describes")
+    read_back: str = Field(
+        default="",
+        description="for a text that was typed, what the field held then: exact, reformatted, cut, changed, unreadable "
+        "or late (exact or reformatted, but only at a further look); empty for other tools",
+    )
     ms: int = Field(description="from submission to answer, waiting for a person included")
     ends: str = Field(description="how the session must end because of it, empty where it goes on")
+
+
+class ScreenTaken(Event):
+    """Another app or page came to the front, and no write of this session explains it. The call was not sent."""
+
+    kind: Literal["screen_taken"] = "screen_taken"
+    call_id: str = Field(description="the call before which it was seen")
+    was_package: str | None = Field(description="the app that was in front on the look before")
+    was_activity: str | None = Field(description="its activity")
+    package: str | None = Field(description="the app in front now")
+    activity: str | None = Field(description="its activity")
+    after_s: float = Field(description="seconds since the last write of this session, or since its first look")
 
 
 class OutcomeResolved(Event):
@@ -323,6 +379,7 @@ class SessionEnded(Event):
 AnyEvent = Annotated[
     SessionStarted
     | DeviceConnected
+    | PhoneChanged
     | LinkLost
     | LinkRestored
     | ScreenObserved
@@ -337,6 +394,7 @@ AnyEvent = Annotated[
     | ApprovalAnswered
     | ToolCalled
     | ToolReturned
+    | ScreenTaken
     | OutcomeResolved
     | Noted
     | SessionEnded,

@@ -105,7 +105,16 @@ class PhoneLink:
         Raises:
             DeviceLost: the line dropped before the exit code came, whatever was read until then.
         """
-        command = shlex.join(argv)
+        return self.script([argv], deadline, sent=sent)
+
+    def script(self, commands: Sequence[Sequence[str]], deadline: Deadline, *, sent: Sent = "no") -> ShellAnswer:
+        """Run commands one after another as one sending, each only if the one before it went well.
+
+        Raises:
+            DeviceError: as `shell` does.
+        """
+        argv = commands[0]
+        command = " && ".join(shlex.join(words) for words in commands)
         size = len(command.encode("utf-8", errors="replace"))
         if "\0" in command or _SURROGATES.search(command) or size > MAX_COMMAND_BYTES:
             raise DeviceRefused("the command cannot be sent to the phone's shell", code="bad_command")

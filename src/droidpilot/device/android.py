@@ -10,12 +10,13 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import pictures, readings, rpc
+from droidpilot.device import keystrokes, pictures, readings, rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.device.inphone import PhoneServer
@@ -67,6 +68,11 @@ class AndroidDriver:
     @property
     def facts(self) -> DeviceFacts:
         return self._facts
+
+    @property
+    def restarts(self) -> int:
+        """How often the in-phone server had to be started again."""
+        return self._server.restarts
 
     # reads
 
@@ -138,6 +144,10 @@ class AndroidDriver:
         text = self._shell("settings", "get", namespace, key, deadline=deadline).removesuffix("\n")
         return None if text == "null" else text
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        info = self._read(lambda: self._info(field, deadline), deadline)
+        return bounds in readings.bounds_in(info) and isinstance(info, dict) and info.get("focused") is True
+
     # writes: one attempt each
 
     def tap(self, x: int, y: int, deadline: Deadline) -> None:
@@ -151,17 +161,7 @@ class AndroidDriver:
 
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
         selector = readings.selector_json(field)
-
-        def where() -> set[Bounds]:
-            try:
-                answer = self._post("objInfo", (selector,), deadline)
-            except DeviceRefused as error:
-                if error.code != "not_found":
-                    raise
-                return set()
-            return readings.bounds_in(answer)
-
-        if bounds not in self._read(where, deadline):
+        if bounds not in readings.bounds_in(self._read(lambda: self._info(field, deadline), deadline)):
             raise DeviceRefused("the field is not where it was on the last look", code="field_moved", hint="look again")
         try:
             self._write("setText", (selector, text), deadline)
@@ -172,6 +172,21 @@ class AndroidDriver:
             if error.code == "not_found":
                 raise DeviceRefused("the field is gone", code="field_moved", hint="look again") from error
             raise
+
+    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+        if keystrokes.untypable(text):
+            raise DeviceRefused("no key of the phone makes some of these characters", code="untypable")
+        self._alive()
+        commands = [["input", "keyevent", *keys] for keys in keystrokes.erasing(erase)]
+        commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
+        if not commands:
+            return
+        answer = self._link.script(commands, deadline, sent="unknown")
+        if readings.is_injection_denied(answer.text):
+            raise readings.injection_denied(self._facts.brand)
+        if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
+            said = shorten(one_line(answer.text), 200) or f"exit code {answer.code}"
+            raise DeviceRefused(f"the phone did not take the keys: {said}", code="keys_failed", sent="unknown")
 
     def press(self, key: str, deadline: Deadline) -> None:
         if key not in KEYS:
@@ -207,6 +222,15 @@ class AndroidDriver:
 
     # inside
 
+    def _info(self, field: Selector, deadline: Deadline) -> object:
+        """Ask what the phone knows of the one node that `field` finds; None where there is none."""
+        try:
+            return self._post("objInfo", (readings.selector_json(field),), deadline)
+        except DeviceRefused as error:
+            if error.code != "not_found":
+                raise
+            return None
+
     def _capture(self, deadline: Deadline) -> bytes:
         """Return a picture from the in-phone server, else from `screencap`, which every phone has."""
         try:
@@ -236,7 +260,12 @@ class AndroidDriver:
         Raises:
             DeviceRefused: code `said_no` (sent "unknown": half of a gesture may have been injected) for a false answer.
         """
-        answer = self._once(lambda: self._post(method, params, deadline), deadline)
+        try:
+            answer = self._once(lambda: self._post(method, params, deadline), deadline)
+        except DeviceRefused as error:
+            if readings.is_injection_denied(error.message):
+                error.hint = readings.injection_denied(self._facts.brand).hint
+            raise
         if answer is False:
             raise DeviceRefused(f"the phone says that {method} did not work", code="said_no", sent="unknown")
         if answer is not True:
@@ -314,10 +343,26 @@ def connect(
     Raises:
         DeviceError: with nothing left running on the phone.
     """
+    reached = reach(server, serial, clock=clock, deadline=deadline, keep=keep)
+    return with_helper(reached, clock=clock, deadline=deadline, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A phone that answers, before anything was started on it."""
+
+    link: PhoneLink
+    line: Lifeline
+    facts: DeviceFacts
+
+
+def reach(server: AdbServer, serial: str, *, clock: Clock, deadline: Deadline, keep: Keep | None = None) -> Reached:
+    """Ask the phone what it is, and measure how long it takes to answer; `keep` says how the line is kept."""
     link = PhoneLink(server, serial)
-    phone_server = PhoneServer(link, clock)
     line = Lifeline(link, clock, keep=keep)
+    started = clock.monotonic()
     known = line.read(lambda: readings.properties(link.shell(["getprop"], deadline).text), deadline)
+    round_trip_s = clock.monotonic() - started
     line.identify(known)
     sdk = known.get("ro.build.version.sdk", "")
     facts = DeviceFacts(
@@ -326,10 +371,23 @@ def connect(
         brand=shorten(one_line(known.get("ro.product.brand", "")), 100),
         sdk=int(sdk) if sdk.isdecimal() else 0,
         release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
+        round_trip_s=round_trip_s,
     )
+    return Reached(link, line, facts)
+
+
+def with_helper(
+    reached: Reached, *, clock: Clock, deadline: Deadline, progress: Callable[[str], None] | None = None
+) -> AndroidDriver:
+    """Bring up the in-phone server of a phone that was reached, and return its driver.
+
+    Raises:
+        DeviceError: with nothing left running on the phone.
+    """
+    phone_server = PhoneServer(reached.link, clock)
     try:
-        line.read(lambda: phone_server.start(deadline, progress=progress), deadline)
+        reached.line.read(lambda: phone_server.start(deadline, progress=progress), deadline)
     except BaseException:
         phone_server.stop()
         raise
-    return AndroidDriver(link, phone_server, clock, facts, line)
+    return AndroidDriver(reached.link, phone_server, clock, reached.facts, reached.line)

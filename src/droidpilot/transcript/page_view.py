@@ -23,6 +23,7 @@ from droidpilot.core.events import (
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     SessionStarted,
 )
 from droidpilot.core.text import plural
@@ -212,6 +213,9 @@ class _Builder:
                 self._remark("phone", f"{event.serial} was lost: {event.message}", "warn")
             case LinkRestored():
                 self._remark("phone", f"{event.serial} is back after {event.ms:,} ms", "plain")
+            case PhoneChanged():
+                words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
+                self._remark("phone", words, "bad" if event.became == "failed" else "plain")
             case SessionStarted():
                 self._section("start", "Start", "start", line.ts)
             case _:

@@ -20,6 +20,7 @@ from droidpilot.core.events import (
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     ScreenObserved,
     SessionEnded,
     SessionStarted,
@@ -156,6 +157,9 @@ def _words(event: AnyEvent, rule_words: Callable[[str], str]) -> tuple[str, str,
             return "phone", f"{event.serial} was lost: {event.message}", "lost", event.code
         case LinkRestored():
             return "phone", f"{event.serial} is back after {event.ms:,} ms", "back", ", ".join(event.did)
+        case PhoneChanged():
+            words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
+            return "phone", words, "failed" if event.became == "failed" else "", event.became
         case ScreenObserved():
             return "screen", _screen(event), "", ""
         case ModelReplied():

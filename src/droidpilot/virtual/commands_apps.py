@@ -11,18 +11,18 @@ from collections.abc import Awaitable
 from typing import Final
 
 from droidpilot.virtual.commands_packages import component, pm
+from droidpilot.virtual.commands_services import CMD_SERVICES
+from droidpilot.virtual.host import Viewer
 from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD
-
-FIRST_PID = 2_000
 
 
 def process_id(phone: Phone, package: str) -> int | None:
     """Return the pid of a package that runs, else None."""
     if package not in phone.tasks or package not in phone.packages:
         return None
-    return FIRST_PID + phone.packages[package].uid - 10_000
+    return phone.pid_of(package)
 
 
 async def _monkey(job: Job) -> int:
@@ -48,6 +48,9 @@ async def _am(job: Job) -> int:
         async with job.context.trouble.call("start"):
             job.phone.stop(job.args[-1])
             return 0
+    if verb == "crash" and len(job.args) > 2:
+        job.phone.crash(job.args[-1], "android.app.RemoteServiceException: shell-induced crash")
+        return 0
     if verb in ("kill", "kill-all"):
         return 0
     if verb == "broadcast":
@@ -73,7 +76,13 @@ def _am_start(job: Job) -> int:
     if name is None and _option(words, "-c") == "android.intent.category.HOME":
         name = component(job.phone, HOME)
     if name is None:
-        job.say(f"Starting: Intent {{ act={action[:200]} dat={(_option(words, '-d') or '')[:200]} }}")
+        url = _option(words, "-d") or ""
+        job.say(f"Starting: Intent {{ act={action[:200]} dat={url[:200]} }}")
+        if action == "android.intent.action.VIEW" and url.startswith(("http://", "https://")):
+            viewer = next((app for app in job.phone.apps.values() if isinstance(app, Viewer)), None)
+            if viewer is not None:
+                viewer.view(url)
+                return 0
         return job.fail("Error: Activity not started, unable to resolve Intent", 1)
     job.say(f"Starting: Intent {{ cmp={name[:200]} }}")
     package, _, activity = name.partition("/")
@@ -107,6 +116,7 @@ async def _am_broadcast(job: Job) -> int:
 
 def _keyboard(job: Job, action: str, words: list[str]) -> int:
     """Do what a broadcast asks of the keyboard for adb."""
+    phone = job.phone
     if action == "ADB_KEYBOARD_INPUT_TEXT":
         try:
             text = base64.b64decode(_option(words, "text") or "", validate=True).decode("utf-8")
@@ -116,6 +126,8 @@ def _keyboard(job: Job, action: str, words: list[str]) -> int:
         job.context.touch.type_text(text, kind="keyboard_text")
     elif action == "ADB_KEYBOARD_CLEAR_TEXT":
         job.context.touch.clear_focused()
+    elif action == "ADB_KEYBOARD_HIDE":
+        phone.later(phone.keyboard.hide)
     elif action in ("ADB_KEYBOARD_EDITOR_CODE", "ADB_KEYBOARD_SMART_ENTER"):
         job.context.touch.key(66)
     job.say('Broadcast completed: result=-1, data="success"')
@@ -129,6 +141,9 @@ def _cmd(job: Job) -> int | Awaitable[int]:
     if job.args[1:2] == ["activity"]:
         job.args = ["am", *job.args[2:]]
         return _am(job)
+    service = CMD_SERVICES.get(" ".join(job.args[1:2]))
+    if service is not None:
+        return service(job)
     return job.fail(f"cmd: Can't find service: {' '.join(job.args[1:2])[:100]}", 20)
 
 

@@ -70,6 +70,7 @@ def _clear(job: Job, words: list[str]) -> int:
     if names[0] in phone.apps:
         phone.apps[names[0]].clear()
     phone.permissions.clear(names[0])
+    phone.notifications.clear(names[0])
     job.say("Success")
     return 0
 
@@ -145,6 +146,9 @@ def _grant(job: Job, words: list[str]) -> int:
         return job.fail(f"Exception occurred while executing '{words[0]}':\nUnknown package: {names[0][:200]}", 255)
     with phone.lock:
         phone.permissions.put(names[0], names[1], words[0] == "grant")
+        # An app that loses a permission while it runs is ended. Source: PermissionManagerService.
+        if words[0] == "revoke" and names[0] in phone.tasks:
+            phone.stop(names[0])
         phone.changed()
     return 0
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, View
+from droidpilot.virtual.motion import FRAME_MS
+from droidpilot.virtual.views import FILL, Painted, View
 from droidpilot.virtual.widgets import button, dialog, label
 from droidpilot.virtual.windows import Window
 
+WHEEL: Final = 144
 SPINNER_MS: Final = 3_000
 """How long a spinner that ends turns."""
 
@@ -41,17 +44,17 @@ def _whats_new(host: Host, package: str, name: str) -> Window:
 
 def _spinner(host: Host, package: str, _: str, *, is_endless: bool = False) -> Window:
     def body() -> View:
-        turn = host.now_ms() // 16 * 6 % 360
-        wheel = View("android.widget.ProgressBar", f"{package}:id/progress", width=144, height=144)
-        # An arc that turns: nothing of it reaches accessibility but that the picture is never the same.
-        wheel.pad = (turn % 72, 0, 0, 0)
+        wheel = View("android.widget.ProgressBar", f"{package}:id/progress", width=WHEEL, height=WHEEL)
+        # It turns in every picture, and its node stays as it is.
+        x = host.now_ms() // FRAME_MS * 4 % (WHEEL - 40)
+        wheel.paints = (Painted(Rect(x, 52, x + 40, 92), is_lit=True),)
         words = View("android.widget.TextView", f"{package}:id/message", "Loading...", size=48)
         column = View("android.widget.LinearLayout", height=FILL, centered=True, pad=(300, 700, 300, 0))
         column.children = [wheel, words]
         return column
 
     window = Window(package, f"{package}.LoadingActivity", "Loading", "spinner", body)
-    window.is_restless = lambda: True
+    window.is_restless = True
     window.on_back = lambda: None
     if not is_endless:
         host.after(SPINNER_MS, lambda: host.close(window))

@@ -31,7 +31,8 @@ from droidpilot.virtual.motion import MOVE_MS, Slide
 from droidpilot.virtual.notifications import Notification, Notifications
 from droidpilot.virtual.obstructions import KINDS
 from droidpilot.virtual.orientation import Orientation
-from droidpilot.virtual.permissions import Permissions, permission_window
+from droidpilot.virtual.permissions import Asking, Permissions
+from droidpilot.virtual.person import Person
 from droidpilot.virtual.scene_port import Scene
 from droidpilot.virtual.schedule import Schedule
 from droidpilot.virtual.shade import Shade
@@ -89,6 +90,7 @@ class Phone:
         self.resets = 0
         self._display = Display(on_change=self.changed)
         self.logbook = Logbook()
+        self.person = Person(self)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -128,6 +130,7 @@ class Phone:
             stop=self.stop,
             start=self.start,
         )
+        self.asking = Asking(self.permissions, self.tasks, self.time, self.label_of)
         self.stack = Stack(self.tasks, self.keyboard, self.keyguard, self.shade, self.failing)
         self.sight = Sight(self.time, self.stack, lambda: self.display)
         self.sight.scene = self._scene
@@ -387,28 +390,8 @@ class Phone:
         return self.permissions.is_granted(package, permission)
 
     def ask_permission(self, package: str, permission: str, on_answer: Callable[[bool], None]) -> None:
-        if self.is_granted(package, permission) or not self.permissions.may_ask(package, permission):
-            on_answer(self.is_granted(package, permission))
-            return
-
-        def answered(is_yes: bool | None) -> None:
-            if not self.tasks.has(window):
-                return
-            self.tasks.close(window)
-            if is_yes:
-                self.permissions.put(package, permission, True)
-            elif is_yes is not None:
-                self.permissions.refuse(package, permission)
-            on_answer(bool(is_yes))
-
-        window = permission_window(
-            self.label_of(package),
-            permission,
-            lambda is_yes: self.later(lambda: answered(is_yes)),
-            is_last_time=self.permissions.has_refused(package, permission),
-        )
-        window.on_back = lambda: answered(None)
-        self.later(lambda: self.tasks.open(window, task=package))
+        with self.lock:
+            self.asking.ask(package, permission, on_answer)
 
     def crash(self, package: str, reason: str) -> None:
         with self.lock:

@@ -21,7 +21,7 @@ MAX_STDIN: Final = 64 * 1024 * 1024
 MAX_FRAME: Final = 64 * 1024
 _FRAME: Final = struct.Struct("<BI")
 _STDIN, _STDOUT, _STDERR, _EXIT, _CLOSE_STDIN = range(5)
-_FILTERS: Final = frozenset({"base64", "cat", "grep", "head", "md5sum", "nc", "sort", "tail", "tee", "wc"})
+_FILTERS: Final = frozenset({"cat", "grep", "head", "md5sum", "nc", "sort", "tail", "tee", "wc"})
 """Commands that read the input where they are given no file."""
 _PLAIN_WORDS: Final = {"grep": 1, "tee": 9, "nc": 9}
 """How many words of theirs name no file to read; 0 for the others."""
@@ -130,7 +130,8 @@ def reads_input(line: str) -> bool:
             words = words[1:]
         if not words or words[0] not in _FILTERS or any(sign == "<" for sign, _ in first.redirects):
             continue
-        if len([word for word in words[1:] if not word.startswith("-")]) <= _PLAIN_WORDS.get(words[0], 0):
+        files = [word for word in words[1:] if not (word.startswith("-") or word.isdecimal())]
+        if len(files) <= _PLAIN_WORDS.get(words[0], 0):
             return True
     return False
 

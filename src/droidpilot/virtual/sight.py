@@ -70,8 +70,8 @@ class Sight:
             root = self.see(window)
             if root is not None:
                 seen.append(Shown(window, root))
-            # What is below such a window can neither be touched nor is it reported.
-            if window.is_modal:
+            # What is below such a window, or all of it covered, can neither be touched nor is it reported.
+            if window.is_modal or (root is not None and root.bounds == self._display().rect):
                 break
         is_still = self._schedule.is_still and not self._stack.is_restless
         self._look = Look(self._schedule.version, is_still, [shown.root for shown in seen], tuple(seen))

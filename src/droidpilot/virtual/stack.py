@@ -63,7 +63,7 @@ class Stack:
     @property
     def is_restless(self) -> bool:
         """Tell whether a window that is shown changes with every frame."""
-        return any(window.is_restless() for window in self.shown())
+        return any(window.is_restless for window in self.shown())
 
     def home(self) -> None:
         """Go to the launcher; a locked phone stays where it is."""

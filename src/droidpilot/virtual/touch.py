@@ -6,10 +6,14 @@ never know who sent the input or how.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from droidpilot.virtual.hierarchy import SeenNode, under
-from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.views import TextField
 from droidpilot.virtual.windows import NAVIGATION_BAR, STATUS_BAR, Window
+
+if TYPE_CHECKING:
+    from droidpilot.virtual.phone import Phone
 
 SLOP = 24
 """A finger that moves less than this (px) does not scroll."""
@@ -30,8 +34,10 @@ FIRST_SDK_WITHOUT_BACK_KEY = 36
 class Touch:
     """Executes inputs on one phone, or on the scene it shows."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Phone, *, by: str | None = None) -> None:
         self._phone = phone
+        self._by = by
+        """Whose fingers these are, where they are not those of the program over ADB."""
         self._down: tuple[float, float, int] | None = None
         self._last: tuple[float, float] = (0.0, 0.0)
 
@@ -44,7 +50,7 @@ class Touch:
                 self._phone.changed()
             else:
                 on = self._click(x, y)
-            self._phone.inputs.note("tap", x=int(x), y=int(y), on=on)
+            self._note("tap", x=int(x), y=int(y), on=on)
         return 0
 
     def long_press(self, x: float, y: float, lasts_ms: int) -> int:
@@ -58,7 +64,7 @@ class Touch:
                 self._phone.changed()
             else:
                 on = self._hold(x, y)
-            self._phone.inputs.note("long_press", x=int(x), y=int(y), ms=lasts_ms, on=on)
+            self._note("long_press", x=int(x), y=int(y), ms=lasts_ms, on=on)
         return self._time(lasts_ms)
 
     def _hold(self, x: float, y: float) -> str | None:
@@ -85,7 +91,7 @@ class Touch:
             else:
                 on = self._drag((x1, y1), (x2, y2), took)
             facts = {"x1": int(x1), "y1": int(y1), "x2": int(x2), "y2": int(y2), "ms": lasts_ms, "on": on}
-            self._phone.inputs.note(kind, **facts)
+            self._note(kind, **facts)
         return took
 
     def _drag(self, begin: tuple[float, float], end: tuple[float, float], took: int) -> str | None:
@@ -131,7 +137,7 @@ class Touch:
             moved = abs(x - x0) + abs(y - y0) >= SLOP or self._last != (x0, y0)
             if moved and self._last != (x, y) and self._phone.scene is None:
                 on = self._scroll(self._hit(x0, y0)[1], int(self._last[1] - y), now, 0)
-                self._phone.inputs.note("move", x=int(x), y=int(y), on=on)
+                self._note("move", x=int(x), y=int(y), on=on)
                 self._last = (x, y)
             if action == 1:
                 self._down = None
@@ -147,7 +153,7 @@ class Touch:
         phone = self._phone
         with phone.lock:
             phone.look()
-            phone.inputs.note("key", code=code, long=is_long)
+            self._note("key", code=code, long=is_long)
             if code in (KEY_POWER, KEY_SLEEP, KEY_WAKEUP):
                 self.power(code == KEY_WAKEUP or (code == KEY_POWER and not phone.screen_on))
             elif not phone.screen_on:
@@ -186,13 +192,13 @@ class Touch:
         with self._phone.lock:
             scene = self._phone.scene
             if scene is not None:
-                self._phone.inputs.note(kind, chars=len(text), on="scene")
+                self._note(kind, chars=len(text), on="scene")
                 is_done = self._phone.screen_on and scene.type_text(text)
                 self._phone.changed()
                 return is_done
             self._phone.look()
             field = self._phone.top.focus
-            self._phone.inputs.note(kind, chars=len(text), on=field.name if field is not None else None)
+            self._note(kind, chars=len(text), on=field.name if field is not None else None)
             # The lock's field knows keys only: no keyboard serves it, and nothing is pasted into it.
             is_deaf = self._phone.top.kind == "keyguard" and kind != "text"
             if (
@@ -211,7 +217,7 @@ class Touch:
         with self._phone.lock:
             scene = self._phone.scene
             if scene is not None:
-                self._phone.inputs.note("clear_text", on="scene")
+                self._note("clear_text", on="scene")
                 is_done = self._phone.screen_on and scene.clear_text()
                 self._phone.changed()
                 return is_done
@@ -219,7 +225,7 @@ class Touch:
             field = self._phone.top.focus
             if field is None or self._phone.top.kind == "keyguard":
                 return False
-            self._phone.inputs.note("clear_text", on=field.name)
+            self._note("clear_text", on=field.name)
             field.put("")
             self._phone.changed()
             return True
@@ -229,7 +235,7 @@ class Touch:
         scene = self._phone.scene
         if scene is not None:
             with self._phone.lock:
-                self._phone.inputs.note("set_text", chars=len(text), on=name_of(node))
+                self._note("set_text", chars=len(text), on=name_of(node))
                 is_done = scene.set_text(node, text)
                 self._phone.changed()
             return is_done
@@ -239,9 +245,13 @@ class Touch:
         with self._phone.lock:
             field.put(text)
             self._phone.top.focus = field
-            self._phone.inputs.note("set_text", chars=len(text), on=name_of(node))
+            self._note("set_text", chars=len(text), on=name_of(node))
             self._phone.changed()
         return True
+
+    def _note(self, kind: str, **facts: object) -> None:
+        who: dict[str, object] = {} if self._by is None else {"by": self._by}
+        self._phone.inputs.note(kind, **facts, **who)
 
     def _time(self, lasts_ms: int) -> int:
         return lasts_ms if self._phone.transition_ms > 0 else 0
