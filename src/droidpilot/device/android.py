@@ -176,7 +176,7 @@ class AndroidDriver:
         commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
         if not commands:
             return
-        answer = self._link.script(commands, deadline, sent="unknown")
+        answer = self._once(lambda: self._link.script(commands, deadline, sent="unknown"), deadline)
         if readings.is_injection_denied(answer.text):
             raise readings.injection_denied(self._facts.brand)
         if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
