@@ -30,11 +30,13 @@ from droidpilot.core.events import (
 from droidpilot.core.progress import Progress
 from droidpilot.core.stop import Stop
 from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.adb_server import ensure_server
 from droidpilot.device.driver import Driver
 from droidpilot.device.fallback import connect
 from droidpilot.device.keeper import ANIMATIONS, AUTO_ROTATION, ROTATION, Keeper
 from droidpilot.device.keyboard import AdbKeyboard
 from droidpilot.device.lease import Lease
+from droidpilot.device.lifeline import Keep
 from droidpilot.model.client import Model
 from droidpilot.model.openai_chat import OpenAIChat
 from droidpilot.pipeline.approval import ApprovalGate, AskMode, guards
@@ -49,6 +51,7 @@ from droidpilot.pipeline.ref_store import load_refs, save_refs
 from droidpilot.pipeline.telling import Teller, screen_limit_bytes
 from droidpilot.plan import PhoneAddress, Prepared
 from droidpilot.screens.refs import RefBook
+from droidpilot.transcript.ledger import OpenAction, open_actions
 from droidpilot.transcript.record import SessionRecord
 from droidpilot.transcript.redaction import RedactedStream, Redactor
 from droidpilot.transcript.sessions import new_session_id
@@ -194,6 +197,7 @@ class Session:
                 checks=list(plan.checks),
             ),
             title=plan.title,
+            phone=self._address.key,
         )
         for note in prepared.notes:
             self._record.append(Noted(text=note))
@@ -239,6 +243,9 @@ class Session:
             record=self._record.append,
             waited=self._budget.waited,
         )
+        for action in open_actions(plan.home, phone=self._address.key or self._address.serial):
+            approval.note_earlier(action.call.same_as, action.name)
+            self._record.append(Noted(text=_left_open(action)))
         is_lock_allowed = plan.settings.lock_screen
         staleness = StalenessGate(
             observer, scene_of=lambda case: executor.scene_now(case), is_lock_allowed=is_lock_allowed
@@ -369,7 +376,8 @@ class Session:
                 tokens=outcome.tokens,
                 usd=outcome.usd,
                 seconds=outcome.seconds,
-            )
+            ),
+            unknown=self._executor.unresolved_writes if self._executor is not None else 0,
         )
         return outcome
 
@@ -391,17 +399,21 @@ def open_session(
     """
     progress = progress or Progress()
     home = prepared.plan.home
-    redactor = Redactor(key for key in prepared.plan.api_keys.values() if key)
+    audit_key = prepared.plan.audit_key
+    keys = (*prepared.plan.api_keys.values(), audit_key.decode("utf-8", "surrogateescape"))
+    redactor = Redactor(key for key in keys if key)
     with ExitStack() as stack:
         session_id = new_session_id(clock)
-        writer = stack.enter_context(TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor))
+        writer = stack.enter_context(
+            TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor, key=audit_key)
+        )
         record = SessionRecord(writer, redactor=redactor, clock=clock, stop=stop, progress=progress)
         session = Session(
             prepared, address, record=record, redactor=redactor, clock=clock, stop=stop, progress=progress
         )
         try:
             session.begin()
-            stack.enter_context(Lease.take(home, address.serial, clock=clock, session=session_id))
+            lease = stack.enter_context(Lease.take(home, address.serial, clock=clock, session=session_id))
             server = AdbServer(address.adb_port)
             link = PhoneLink(server, address.serial)
             session.keep(link)
@@ -414,6 +426,7 @@ def open_session(
                 deadline=Deadline.after(clock, CONNECT_TIMEOUT_S),
                 progress=progress.on_step,
                 note=session.note,
+                keep=_keep(prepared, address, lease, record, clock),
             )
             stack.callback(driver.close)
             session.connected(driver, round((clock.monotonic() - started) * 1000))
@@ -427,12 +440,34 @@ def open_session(
             session.close()
 
 
+def _keep(prepared: Prepared, address: PhoneAddress, lease: Lease, record: SessionRecord, clock: Clock) -> Keep:
+    """Say how the line to the phone is kept. The adb server of a virtual phone is that phone's own, to start and end.
+
+    A virtual phone has no other serial, and those of one seed are all alike: its lease needs no second name.
+    """
+    server = AdbServer(address.adb_port)
+    return Keep(
+        patience_s=prepared.plan.settings.link_patience_s,
+        start_server=None if address.is_virtual else lambda: ensure_server(server, clock),
+        tell=record.append,
+        identified=None if address.is_virtual else lease.add_phone,
+    )
+
+
 def make_model(prepared: Prepared, clock: Clock, *, progress: Progress | None = None) -> OpenAIChat:
     """Build the model client of a prepared run. Its library takes a second to import: that begins now, on a thread."""
     assert prepared.model is not None, "only a run has a model"
     model = OpenAIChat(prepared.model, clock=clock, on_retry=(progress or Progress()).on_step)
     threading.Thread(target=model.prepare, name="import-model-library", daemon=True).start()
     return model
+
+
+def _left_open(action: OpenAction) -> str:
+    return (
+        f"unresolved: {action.call.sentence or action.call.tool} may have happened in an earlier session; it is not "
+        f"done again before somebody says what became of it: droidpilot session actions resolve {action.name} "
+        "--as done|not-done"
+    )
 
 
 def _transport(serial: str) -> str:

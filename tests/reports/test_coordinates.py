@@ -42,7 +42,7 @@ import PIL.Image
 import pytest
 from tests.e2e.setting import Setting, find, virtual_setting
 from tests.fakes.driver import FakeDriver
-from tests.fakes.model import FakeModel, call, reply
+from tests.fakes.model import Answer, FakeModel, call, reply
 from tests.fakes.road import make_road
 from tests.reports.real_session import inputs, inputs_since, last_input, look, plan_of, real_session
 
@@ -270,8 +270,7 @@ def open_a_note(session: Session) -> Node:
     screen = look(session)
     add = next(ref for ref in screen.refs if (screen.node_of(ref) or field_less()).desc == "New note")
     session.call("tap", {"ref": add})
-    field = next(node for node in look(session).nodes if node.is_editable)
-    return field
+    return next(node for node in look(session).nodes if node.is_editable)
 
 
 def test_b36_what_the_keyboard_covers_is_not_tapped_and_the_words_say_what_to_do(
@@ -353,7 +352,7 @@ def restless_window(now_ms: Callable[[], int]) -> Window:
         return page("com.android.settings", "Timer", scroller(window, [clock, stay]), on_up=None)
 
     window = Window("com.android.settings", "com.android.settings.Timer", "Timer", "timer", body)
-    window.is_restless = lambda: True
+    window.is_restless = True
     return window
 
 
@@ -419,7 +418,7 @@ def test_a_person_who_opens_another_app_is_noticed_and_the_run_goes_on(setting: 
             phone.start("com.google.android.apps.messaging")
         return reply("", call("press", key="back"))
 
-    answers = [
+    answers: list[Answer] = [
         reply("", call("open_app", app="com.android.settings")),
         person,
         reply("", call("press", key="home")),

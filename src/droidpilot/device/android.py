@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from droidpilot.core.clock import Clock, Deadline
@@ -19,6 +20,7 @@ from droidpilot.device import keystrokes, pictures, readings, rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.device.inphone import PhoneServer
+from droidpilot.device.lifeline import LINK_TROUBLE, Keep, Lifeline, Outage
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
 
@@ -32,12 +34,9 @@ LONG_PRESS_MS = 1_000
 SWIPE_STEP_MS = 5
 #: How often a read is tried where the phone answers, but not with what was asked for.
 MAX_TRIES = 3
-#: How long a read waits for a lost phone to come back: adb reconnects in 0.3 s, a USB replug takes seconds.
-LINK_PATIENCE_S = 5.0
 _PAUSE_S = 0.1
 
 _SERVER_GONE = frozenset({"no_listener", "not_connected"})
-_LINK_TROUBLE = frozenset({"device_lost", "offline", "not_found_by_adb", "no_adb_server"})
 _ODD_ANSWERS = frozenset(
     {"phone_error", "garbled", "dump_failed", "unreadable", "empty", "never_idle", "null_root", "illegal_character"}
 )
@@ -56,8 +55,11 @@ _LAUNCH_FLAGS = ("-f", "0x10200000")
 class AndroidDriver:
     """One phone. `connect` builds it; every method raises DeviceError and nothing else."""
 
-    def __init__(self, link: PhoneLink, server: PhoneServer, clock: Clock, facts: DeviceFacts) -> None:
+    def __init__(
+        self, link: PhoneLink, server: PhoneServer, clock: Clock, facts: DeviceFacts, line: Lifeline | None = None
+    ) -> None:
         self._link = link
+        self._line = line or Lifeline(link, clock)
         self._server = server
         self._clock = clock
         self._facts = facts
@@ -174,7 +176,7 @@ class AndroidDriver:
         commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
         if not commands:
             return
-        answer = self._link.script(commands, deadline, sent="unknown")
+        answer = self._once(lambda: self._link.script(commands, deadline, sent="unknown"), deadline)
         if readings.is_injection_denied(answer.text):
             raise readings.injection_denied(self._facts.brand)
         if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
@@ -201,7 +203,8 @@ class AndroidDriver:
             raise gone
         self._alive()
         # Not monkey: it is shorter, and turns auto-rotation on.
-        answer = self._link.shell([*_LAUNCH, *_LAUNCH_FLAGS, "-n", entry], deadline, sent="unknown")
+        start = [*_LAUNCH, *_LAUNCH_FLAGS, "-n", entry]
+        answer = self._once(lambda: self._link.shell(start, deadline, sent="unknown"), deadline)
         if "Error type 3" in answer.text or "does not exist" in answer.text:
             raise gone
         if answer.code != 0 or "Error:" in answer.text or "Permission Denial" in answer.text:
@@ -256,7 +259,7 @@ class AndroidDriver:
             DeviceRefused: code `said_no` (sent "unknown": half of a gesture may have been injected) for a false answer.
         """
         try:
-            answer = self._post(method, params, deadline)
+            answer = self._once(lambda: self._post(method, params, deadline), deadline)
         except DeviceRefused as error:
             if readings.is_injection_denied(error.message):
                 error.hint = readings.injection_denied(self._facts.brand).hint
@@ -283,31 +286,46 @@ class AndroidDriver:
 
     def _read(self, attempt: Callable[[], T], deadline: Deadline) -> T:
         """Try a read until it works, its deadline is over, or trying again is no use."""
-        patience = deadline.sooner(LINK_PATIENCE_S)
+        outage: Outage | None = None
         tries = 0
         has_restarted = False
         while True:
             try:
-                return attempt()
+                self._line.before_read(deadline)
+                answer = attempt()
             except DeviceError as error:
                 error.sent = "no"  # a read changes nothing, whatever became of it
                 tries += 1
                 if deadline.is_over():
                     raise
+                if error.code in LINK_TROUBLE:
+                    outage = outage or self._line.outage(deadline)
+                    outage.wait(error)
+                    continue
                 if error.code in _SERVER_GONE:
                     if has_restarted:
-                        raise
-                elif error.code in _LINK_TROUBLE:
-                    if patience.is_over():
                         raise
                 elif error.code not in _ODD_ANSWERS or tries >= MAX_TRIES:
                     raise
                 is_restart_due = error.code in _SERVER_GONE
+            else:
+                if outage is not None:
+                    outage.end()
+                return answer
             if is_restart_due:
                 has_restarted = True
                 self._server.restart(deadline)
             else:
                 self._clock.sleep(min(_PAUSE_S, deadline.left_s()))
+
+    def _once(self, send: Callable[[], T], deadline: Deadline) -> T:
+        """Send one write, once; where the line dropped before its first byte, wait for the phone and say so."""
+        self._line.before_write(deadline)
+        try:
+            return send()
+        except DeviceError as error:
+            self._line.dropped(error, deadline)
+            raise
 
 
 def connect(
@@ -317,35 +335,60 @@ def connect(
     clock: Clock,
     deadline: Deadline,
     progress: Callable[[str], None] | None = None,
+    keep: Keep | None = None,
 ) -> AndroidDriver:
     """Reach the phone, bring up its server and return its driver.
 
-    `progress` is told in words what takes long: copying the helper, starting it.
+    `progress` is told in words what takes long: copying the helper, starting it. `keep` says how the line is kept.
 
     Raises:
         DeviceError: with nothing left running on the phone.
     """
+    reached = reach(server, serial, clock=clock, deadline=deadline, keep=keep)
+    return with_helper(reached, clock=clock, deadline=deadline, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A phone that answers, before anything was started on it."""
+
+    link: PhoneLink
+    line: Lifeline
+    facts: DeviceFacts
+
+
+def reach(server: AdbServer, serial: str, *, clock: Clock, deadline: Deadline, keep: Keep | None = None) -> Reached:
+    """Ask the phone what it is, and measure how long it takes to answer; `keep` says how the line is kept."""
     link = PhoneLink(server, serial)
-    phone_server = PhoneServer(link, clock)
-    facts = facts_of(link, deadline)
-    try:
-        phone_server.start(deadline, progress=progress)
-    except BaseException:
-        phone_server.stop()
-        raise
-    return AndroidDriver(link, phone_server, clock, facts)
-
-
-def facts_of(link: PhoneLink, deadline: Deadline) -> DeviceFacts:
-    """Ask the phone what it is, and measure how long it takes to answer."""
-    started = deadline.clock.monotonic()
-    known = readings.properties(link.shell(["getprop"], deadline).text)
+    line = Lifeline(link, clock, keep=keep)
+    started = clock.monotonic()
+    known = line.read(lambda: readings.properties(link.shell(["getprop"], deadline).text), deadline)
+    round_trip_s = clock.monotonic() - started
+    line.identify(known)
     sdk = known.get("ro.build.version.sdk", "")
-    return DeviceFacts(
-        serial=link.serial,
+    facts = DeviceFacts(
+        serial=serial,
         model=shorten(one_line(known.get("ro.product.model", "")), 100),
         brand=shorten(one_line(known.get("ro.product.brand", "")), 100),
         sdk=int(sdk) if sdk.isdecimal() else 0,
         release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
-        round_trip_s=deadline.clock.monotonic() - started,
+        round_trip_s=round_trip_s,
     )
+    return Reached(link, line, facts)
+
+
+def with_helper(
+    reached: Reached, *, clock: Clock, deadline: Deadline, progress: Callable[[str], None] | None = None
+) -> AndroidDriver:
+    """Bring up the in-phone server of a phone that was reached, and return its driver.
+
+    Raises:
+        DeviceError: with nothing left running on the phone.
+    """
+    phone_server = PhoneServer(reached.link, clock)
+    try:
+        reached.line.read(lambda: phone_server.start(deadline, progress=progress), deadline)
+    except BaseException:
+        phone_server.stop()
+        raise
+    return AndroidDriver(reached.link, phone_server, clock, reached.facts, reached.line)

@@ -19,6 +19,7 @@ from droidpilot.device.adb import PhoneLink
 from droidpilot.device.android import LONG_PRESS_MS, MAX_TRIES, AndroidDriver
 from droidpilot.device.driver import KEYS, DeviceFacts, Display
 from droidpilot.device.inphone import PhoneServer
+from droidpilot.device.lifeline import Lifeline
 from droidpilot.screens.hierarchy import Bounds, Node
 from droidpilot.screens.parse import parse_hierarchy
 from droidpilot.screens.selector import Selector
@@ -36,8 +37,8 @@ _MAX_DUMP_BYTES = 16 * 1024 * 1024
 class PlainDriver(AndroidDriver):
     """One phone by plain ADB. It never starts anything on the phone that outlives a call."""
 
-    def __init__(self, link: PhoneLink, clock: Clock, facts: DeviceFacts) -> None:
-        super().__init__(link, PhoneServer(link, clock), clock, replace(facts, is_plain=True))
+    def __init__(self, link: PhoneLink, clock: Clock, facts: DeviceFacts, line: Lifeline | None = None) -> None:
+        super().__init__(link, PhoneServer(link, clock), clock, replace(facts, is_plain=True), line)
         self._token = secrets.token_hex(4)
         self._dumps = 0
         self._restless = ""  # the package of a screen that was never idle, where a compressed dump was given
@@ -169,7 +170,8 @@ class PlainDriver(AndroidDriver):
         self._alive()
         if not commands:
             return
-        answer = self._link.script([["input", *words] for words in commands], deadline, sent="unknown")
+        lines = [["input", *words] for words in commands]
+        answer = self._once(lambda: self._link.script(lines, deadline, sent="unknown"), deadline)
         if readings.is_injection_denied(answer.text):
             raise readings.injection_denied(self._facts.brand)
         if answer.code != 0 or "Error" in answer.text:

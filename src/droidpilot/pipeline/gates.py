@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from droidpilot.core.calls import Answer, Verdict
 from droidpilot.core.errors import ToolError
-from droidpilot.pipeline.case import PERSON, Case, inside
+from droidpilot.pipeline.case import PERSON, Case
 from droidpilot.pipeline.fitness import unfit
 from droidpilot.pipeline.identity import node_identity, target_key
 from droidpilot.pipeline.observer import Observer
-from droidpilot.pipeline.visibility import READINGS, reading_decision
-from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet, strictest
-from droidpilot.screens.labels import Label, id_texts
+from droidpilot.pipeline.questions import call_questions
+from droidpilot.pipeline.visibility import READINGS, reading_questions
+from droidpilot.policy.rules import Decision, RuleSet, strictest
 from droidpilot.screens.screen import Screen
 from droidpilot.tools.registry import Aim, Registry, Scene
 
@@ -58,31 +58,12 @@ class RulesGate:
         return Verdict(self.name, decision.answer, PERSON if is_for_person else decision.code or "rule", why, rule)
 
     def _decide(self, case: Case) -> Decision:
-        aim = case.aim
         if case.tool is not None and case.tool.name in READINGS and case.scene is not None:
-            return reading_decision(self.rules, case.scene.screen, READINGS[case.tool.name])
-        tools = (case.call.tool, *(aim.also_as if aim is not None else ()))
-        return strictest(self.rules.decide(rule_query(tool, case)) for tool in tools)
-
-
-def rule_query(tool: str, case: Case) -> RuleQuery:
-    """Build what the rules see of a call: every package under the finger, every label in its three forms.
-
-    Ids, and what the nodes say beside their labels, count for deny and ask only.
-    """
-    aim = case.aim
-    if aim is None:
-        return RuleQuery(tool=tool, packages=(None,), is_matchable=False)
-    under = (*aim.nodes, *aim.maybe)
-    packages = dict.fromkeys([aim.package, *(node.package for node in under if node.package)])
-    said = [*case.labels, *(Label.of(word) for word in aim.words)]
-    seen = [QueryLabel(raw=label.raw, cleaned=label.cleaned, folded=label.folded) for label in said]
-    within = inside(case.scene.screen, aim.nodes) if case.scene is not None else ()
-    also = [text for node in (*under, *within) for text in id_texts(node.resource_id)]
-    for label in (*case.said_too, *case.said_inside):
-        also += [label.raw, label.cleaned, label.folded]
-    ids = tuple(dict.fromkeys(also))
-    return RuleQuery(tool=tool, packages=tuple(packages), labels=tuple(seen), ids=ids, is_matchable=aim.is_matchable)
+            questions = reading_questions(case.scene.screen, READINGS[case.tool.name])
+        else:
+            questions = call_questions(case)
+        case.judged = tuple(question.written() for question in questions)
+        return strictest(question.decide(self.rules) for question in questions)
 
 
 @dataclass(slots=True)

@@ -15,6 +15,8 @@ from droidpilot.core.events import (
     CheckStarted,
     CommandGiven,
     DeviceConnected,
+    LinkLost,
+    LinkRestored,
     ModelAsked,
     ModelFailed,
     ModelReplied,
@@ -22,6 +24,7 @@ from droidpilot.core.events import (
     Nudged,
     OutcomeResolved,
     PhoneChanged,
+    ScreenTaken,
     SessionStarted,
 )
 from droidpilot.core.text import plural
@@ -207,6 +210,13 @@ class _Builder:
             case DeviceConnected():
                 about = f"{event.serial}, {event.model}, Android API {event.sdk}, over {event.transport}"
                 self._remark("phone", f"{about}, connected in {event.ms:,} ms", "plain")
+            case LinkLost():
+                self._remark("phone", f"{event.serial} was lost: {event.message}", "warn")
+            case LinkRestored():
+                self._remark("phone", f"{event.serial} is back after {event.ms:,} ms", "plain")
+            case ScreenTaken():
+                where = event.package or "another app"
+                self._remark("phone", f"{where} came to the front, and not by us: the call was held back", "warn")
             case PhoneChanged():
                 words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
                 self._remark("phone", words, "bad" if event.became == "failed" else "plain")
