@@ -20,6 +20,7 @@ from droidpilot.device.adb import AdbServer
 from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_private_server, start_private_server
 from droidpilot.device.adb_trouble import adb_command
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
+from droidpilot.device.discovery import Service, find_moved, find_phone, services
 from droidpilot.device.lease import forget_lease
 from droidpilot.pipeline.ref_store import forget_refs
 from droidpilot.virtual import registry
@@ -112,6 +113,12 @@ def _chosen(device: str | None, *, adb_port: int, home: Path, clock: Clock) -> K
     if device is not None and device not in known:
         if device.startswith(_LOOPBACK):
             raise ended(device)
+        if (announced := _announced(device, adb_port, clock)) is not None:
+            raise DeviceUnavailable(
+                f"{quoted(device)} is not connected; it announces itself at {announced.address}",
+                hint=f"connect it with: {output.program()} connect {announced.address}",
+                code="not_found_by_adb",
+            )
         near = difflib.get_close_matches(device, [VIRTUAL, *known], n=1)
         if near:
             attached = ", ".join(known) or "none"
@@ -121,6 +128,13 @@ def _chosen(device: str | None, *, adb_port: int, home: Path, clock: Clock) -> K
                 code="not_found_by_adb",
             )
     return known[choose_device([one.device for one in known.values()], device).serial]
+
+
+def _announced(device: str, adb_port: int, clock: Clock) -> Service | None:
+    """Find a phone that is not connected, but announces itself: under that name, or at that host with another port."""
+    seen = [one for one in services(AdbServer(adb_port), Deadline.after(clock, ANSWER_S)) if one.kind != "pairing"]
+    at_host = find_moved(seen, device.rpartition(":")[0].strip("[]"))
+    return find_phone(seen, device) or next(iter(at_host), None)
 
 
 @contextmanager

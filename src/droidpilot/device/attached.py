@@ -11,7 +11,7 @@ from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceNotChosen, DeviceUnavailable
 from droidpilot.core.text import one_line, quoted, shorten
 from droidpilot.device.adb import AdbServer
-from droidpilot.device.adb_trouble import reason_of, typeable
+from droidpilot.device.adb_trouble import reason_of
 
 Transport = Literal["usb", "tcp", "emulator"]
 
@@ -85,7 +85,7 @@ def choose_device(devices: Sequence[AttachedDevice], serial: str | None) -> Atta
     if chosen is None:
         raise DeviceUnavailable(
             f"no phone {quoted(serial)} is attached; attached: {listed}",
-            hint=typeable("see `droidpilot devices`; for a phone on the network run `adb connect HOST:PORT` first"),
+            hint="see `droidpilot devices`; for a phone on the network run `droidpilot connect HOST:PORT` first",
             code="not_found_by_adb",
         )
     return _ready(chosen)
