@@ -21,7 +21,7 @@ from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_priv
 from droidpilot.device.adb_trouble import adb_command
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
 from droidpilot.device.discovery import Service, find_moved, find_phone, services
-from droidpilot.device.lease import forget_lease
+from droidpilot.device.left_files import forget_phone
 from droidpilot.pipeline.ref_store import forget_refs
 from droidpilot.virtual import registry
 from droidpilot.virtual.registry import Entry
@@ -149,9 +149,9 @@ def started_phone(home: Path, *, seed: int, clock: Clock) -> Iterator[Target]:
     with ExitStack() as stack:
         phone = stack.enter_context(running_phone(seed=seed))
         server, entry = with_private_server(home, phone.entry, clock)
+        stack.callback(forget_phone, home, entry.serial, entry.phone_id, server.port)
         stack.callback(server.stop)
         stack.callback(registry.remove, home, entry)
-        stack.callback(forget_lease, home, entry.serial)
         stack.callback(forget_refs, home, entry.serial)
         yield Target(entry.serial, server.port, is_virtual=True, key=_virtual_key(home, entry.serial))
 
@@ -181,7 +181,7 @@ def reap_dead(home: Path) -> list[Entry]:
             reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
         registry.remove(home, entry)
         forget_refs(home, entry.serial)
-        forget_lease(home, entry.serial)
+        forget_phone(home, entry.serial, entry.phone_id, entry.adb_port)
     return dead
 
 
