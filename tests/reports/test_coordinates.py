@@ -63,7 +63,6 @@ from droidpilot.virtual.views import View
 from droidpilot.virtual.widgets import button, label, page
 from droidpilot.virtual.windows import Window
 
-
 FIELD_APP = "com.google.android.apps.messaging"
 
 
