@@ -10,6 +10,7 @@ from typing import Final
 from droidpilot.virtual import broken_dumps
 from droidpilot.virtual.commands_log import logcat
 from droidpilot.virtual.commands_services import nc, refuse_recording
+from droidpilot.virtual.compressing import compressed
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASES, SDK, Phone
@@ -241,6 +242,8 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
         return 0
     try:
         data = job.phone.dump_bytes(DEFAULT_DEPTH)
+        if job.context.trouble.compresses("--compressed" in job.args):
+            data = compressed(data.decode("utf-8", "replace")).encode("utf-8")
         if failure:
             data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
         job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))

@@ -16,7 +16,7 @@ from droidpilot.virtual import editing
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
 from droidpilot.virtual.apps.more import more_apps
-from droidpilot.virtual.apps.packages import Package, installed_packages
+from droidpilot.virtual.apps.packages import FIRST_ICONS, Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
 from droidpilot.virtual.failing import ANR_MS, Failing
@@ -301,9 +301,8 @@ class Phone:
         return [(package, self.apps[package].label) for package in self.recents]
 
     def launchable_apps(self) -> list[tuple[str, str]]:
-        return sorted(
-            ((app.package, app.label) for app in self.apps.values() if app.package != HOME), key=lambda pair: pair[1]
-        )
+        apps = [(app.package, app.label) for app in self.apps.values() if app.package != HOME]
+        return sorted(apps, key=lambda app: (app[0] not in FIRST_ICONS, app[1]))
 
     def forget_recents(self) -> None:
         self.later(self.tasks.forget_recents)

@@ -52,6 +52,7 @@ class Trouble:
     def __init__(self, faults: Faults, random: Random) -> None:
         self.faults = faults
         self._random = random
+        self._is_compressed_stuck = False
         self._may_go = asyncio.Event()
         self._may_go.set()
 
@@ -66,6 +67,15 @@ class Trouble:
         """Wait while the phone hangs."""
         if not self._may_go.is_set():
             await self._may_go.wait()
+
+    def compresses(self, is_asked: bool) -> bool:
+        """Tell whether a dump comes compressed: as asked, or because an earlier one was and the phone sticks to it."""
+        fault = self.faults.get("dump-error")
+        if fault is None or fault.word != "sticky-compressed":
+            self._is_compressed_stuck = False
+        elif is_asked:
+            self._is_compressed_stuck = True
+        return is_asked or self._is_compressed_stuck
 
     @asynccontextmanager
     async def call(self, *kinds: Kind) -> AsyncIterator[Met]:
