@@ -181,11 +181,14 @@ class AndroidDriver:
         commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
         if not commands:
             return
-        answer = self._link.script(commands, deadline, sent="unknown")
+        answer = self._once(lambda: self._link.script(commands, deadline, sent="unknown"), deadline)
         if readings.is_injection_denied(answer.text):
             raise readings.injection_denied(self._facts.brand)
         if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
-            said = shorten(one_line(answer.text), 200) or f"exit code {answer.code}"
+            said = answer.text
+            for argument in keystrokes.arguments(text):
+                said = said.replace(argument, "[text]")  # it may be a secret
+            said = shorten(one_line(said), 200) or f"exit code {answer.code}"
             raise DeviceRefused(f"the phone did not take the keys: {said}", code="keys_failed", sent="unknown")
 
     def press(self, key: str, deadline: Deadline) -> None:
