@@ -23,6 +23,7 @@ from droidpilot.core.events import (
     CommandGiven,
     DeviceConnected,
     Event,
+    LinkRestored,
     Noted,
     SessionEnded,
     SessionStarted,
@@ -426,7 +427,7 @@ def open_session(
                 deadline=Deadline.after(clock, CONNECT_TIMEOUT_S),
                 progress=progress.on_step,
                 note=session.note,
-                keep=_keep(prepared, address, lease, record, clock=clock, stop=stop),
+                keep=_keep(prepared, address, lease, record, link, clock=clock, stop=stop),
             )
             stack.callback(driver.close)
             session.connected(driver, round((clock.monotonic() - started) * 1000))
@@ -441,17 +442,31 @@ def open_session(
 
 
 def _keep(
-    prepared: Prepared, address: PhoneAddress, lease: Lease, record: SessionRecord, *, clock: Clock, stop: Stop
+    prepared: Prepared,
+    address: PhoneAddress,
+    lease: Lease,
+    record: SessionRecord,
+    link: PhoneLink,
+    *,
+    clock: Clock,
+    stop: Stop,
 ) -> Keep:
     """Say how the line to the phone is kept. The adb server of a virtual phone is that phone's own, to start and end.
 
-    A virtual phone has no other serial, and those of one seed are all alike: its lease needs no second name.
+    A virtual phone has no other serial, and those of one seed are all alike: its lease needs no second name. The
+    keeper's own `link` follows where the phone moved to.
     """
     server = AdbServer(address.adb_port)
+
+    def tell(event: Event) -> None:
+        if isinstance(event, LinkRestored) and event.serial != link.serial:
+            link.move_to(event.serial)
+        record.append(event)
+
     return Keep(
         patience_s=prepared.plan.settings.link_patience_s,
         start_server=None if address.is_virtual else lambda: ensure_server(server, clock),
-        tell=record.append,
+        tell=tell,
         identified=None if address.is_virtual else lease.add_phone,
         check_stop=stop.check,
     )

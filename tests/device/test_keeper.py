@@ -204,6 +204,22 @@ def test_a_keyboard_that_a_person_chose_since_stays_enabled(
     assert ADB_KEYBOARD in enabled_ids(setting.value("secure", "enabled_input_methods"))
 
 
+def test_a_phone_that_moved_to_another_serial_is_put_back(
+    setting: Setting, within: Callable[[float], Deadline]
+) -> None:
+    elsewhere = f"localhost:{setting.phone.port}"
+    connect_tcp(setting.adb, elsewhere, within(10))
+    try:
+        with Lease.take(setting.home, setting.phone.serial, clock=SystemClock()):
+            keeper = setting.keeper()
+            keeper.put_setting(*SCALE, "0", within(10))
+            setting.link.move_to(elsewhere)
+            assert [one.became for one in keeper.restore(within(10))] == ["restored"]
+        assert setting.value(*SCALE) == "1.0"
+    finally:
+        setting.adb.ask(f"host:disconnect:{elsewhere}", within(10))
+
+
 def test_a_phone_that_is_away_loses_nothing(setting: Setting, within: Callable[[float], Deadline]) -> None:
     keeper = setting.keeper()
     keeper.put_setting(*SCALE, "0", within(10))

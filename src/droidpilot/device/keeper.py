@@ -189,7 +189,9 @@ class Keeper:
             return [_repaired(None, "failed", words)]
         done: list[Repaired] = []
         for change in reversed([one for one in changes if one.kind in kinds]):
-            if change.serial != self._link.serial and not self._is_ours_to_settle(change, deadline, is_asked=is_asked):
+            # What this process changed it puts back, also after the phone moved to another serial.
+            is_own = change.serial == self._link.serial or change.pid == os.getpid()
+            if not is_own and not self._is_ours_to_settle(change, deadline, is_asked=is_asked):
                 continue
             done.append(self._put_back(change, changes_of, deadline, blocked=_is_blocked(change, done)))
         return done
