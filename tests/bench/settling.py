@@ -27,7 +27,12 @@ _HOME = 3
 #: The apps in which every touch has one result. Others of the phone answer in two steps, or move for ever, on purpose:
 #: what is final then is no question of settling.
 _APPS = frozenset(
-    ("com.android.launcher3", "com.android.settings", "com.google.android.apps.messaging", "com.android.contacts")
+    (
+        "com.android.launcher3",
+        "com.android.settings",
+        "com.google.android.apps.messaging",
+        "com.google.android.contacts",
+    )
 )
 _DEPTH = 50
 

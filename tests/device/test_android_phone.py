@@ -27,8 +27,10 @@ Within = Callable[[float], Deadline]
 PHONE_PROCESS = """
 import sys
 from pathlib import Path
-from droidpilot.virtual.server import serve
-serve(Path(sys.argv[1]), transition_ms=0, on_ready=lambda entry: print(entry.serial, flush=True))
+from droidpilot.virtual.server import PhonePlan, serve
+def told(entries):
+    print(entries[0].serial, flush=True)
+serve(Path(sys.argv[1]), [PhonePlan(transition_ms=0)], on_ready=lambda entries: entries, on_served=told)
 """
 
 CLIENT = """

@@ -19,10 +19,11 @@ from tests.fakes.stand_in_adb import StandInAdb, served
 from droidpilot.core.calls import Origin, Status
 from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.core.config import load_settings
-from droidpilot.core.errors import DeviceError, Exit
-from droidpilot.core.events import ScreenObserved
+from droidpilot.core.errors import DeviceError, DeviceRefused, Exit
+from droidpilot.core.events import Noted, ScreenObserved
 from droidpilot.core.stop import Stop
 from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.android import connect
 from droidpilot.device.attached import connect_tcp
 from droidpilot.plan import PhoneAddress, SessionPlan, prepare
 from droidpilot.session import Session, open_session
@@ -80,21 +81,33 @@ def inputs(setting: Setting) -> int:
 # -- B15: a reset that does not help is done once
 
 
-def test_b15_a_lost_accessibility_connection_is_reset_once_and_then_a_typed_error(
-    setting: Setting, tmp_path: Path
-) -> None:
+def test_b15_a_lost_accessibility_connection_is_reset_once_and_then_a_typed_error(setting: Setting) -> None:
+    clock, faults = SystemClock(), setting.phone.phone.faults
+    server, serial = AdbServer(setting.adb_port), setting.phone.serial
+    driver = connect(server, serial, clock=clock, deadline=Deadline.after(clock, 30))
+    faults.set("not-connected", "even-after-restart")
+    before, tapped = faults.calls["dump"], inputs(setting)
+    with pytest.raises(DeviceRefused) as caught:
+        driver.dump(Deadline.after(clock, 30))
+    assert caught.value.code == "not_connected" and "UiAutomation not connected" in caught.value.message
+    assert faults.calls["dump"] - before == 2, "once, and once after the one reset"
+    with pytest.raises(DeviceError):
+        driver.tap(5, 5, Deadline.after(clock, 10))
+    driver.close()
+    assert inputs(setting) == tapped
+
+
+def test_b15_a_session_goes_on_another_way_and_says_so_once(setting: Setting, tmp_path: Path) -> None:
     faults = setting.phone.phone.faults
     with opened(tmp_path, setting) as session:
         faults.set("not-connected", "even-after-restart")
-        before, tapped = faults.calls["dump"], inputs(setting)
-        result = session.call("ui_tree", {})
-        assert (result.status, result.code) == (Status.LOGIC, "not_connected")
-        assert "UiAutomation not connected" in result.text
-        assert faults.calls["dump"] - before == 2, "once, and once after the one reset"
         before = faults.calls["dump"]
-        result = session.call("tap", {"x": 500, "y": 500})
-        assert (result.code, result.sent) == ("not_connected", "no")
-        assert faults.calls["dump"] - before == 2 and inputs(setting) == tapped
+        assert session.call("ui_tree", {}).status is Status.OK
+        assert session.call("ui_tree", {}).status is Status.OK
+        assert faults.calls["dump"] - before <= 8, "no loop of resets"
+        directory = session.directory
+    notes = [one.event.text for one in read_events(directory / TRANSCRIPT).lines if isinstance(one.event, Noted)]
+    assert len([text for text in notes if "plain ADB" in text]) == 1, notes
 
 
 def test_b15_a_reset_that_helps_is_not_noticed(setting: Setting, tmp_path: Path) -> None:
