@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from droidpilot.core.stop import Stop
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.adb_server import start_private_server
 from droidpilot.device.attached import connect_tcp
-from droidpilot.plan import PhoneAddress, Prepared, SessionPlan, prepare
+from droidpilot.plan import PhoneAddress, SessionPlan, prepare
 from droidpilot.screens.screen import Screen
 from droidpilot.session import Session, open_session
 from droidpilot.virtual.server import VirtualPhone, running_phone
@@ -117,10 +117,10 @@ def _fault(write: Write, random: Random) -> tuple[str, ...]:
 class Cables:
     """A phone on a line that can be cut, and sessions on it."""
 
-    def __init__(self, phone: VirtualPhone, proxy: CutProxy, prepared: Prepared, address: PhoneAddress) -> None:
+    def __init__(self, phone: VirtualPhone, proxy: CutProxy, plan: SessionPlan, address: PhoneAddress) -> None:
         self._phone = phone
         self._proxy = proxy
-        self._prepared = prepared
+        self._plan = plan
         self._address = address
         self._calls = 0
 
@@ -128,7 +128,9 @@ class Cables:
         """Pull the cable at each moment. A session goes on until it had to end, or does not know what happened."""
         left = count
         while left:
-            with open_session(self._prepared, self._address, clock=SystemClock(), stop=Stop()) as session:
+            # A folder of its own: what one session does not know the next would refuse to repeat.
+            prepared = prepare(replace(self._plan, home=self._plan.home / str(left)))
+            with open_session(prepared, self._address, clock=SystemClock(), stop=Stop()) as session:
                 while left:
                     row = self._pull(session, next(drawn))
                     left -= 1
@@ -232,7 +234,7 @@ def cables(folder: Path) -> Iterator[Cables]:
         with running_phone(transition_ms=0) as phone, cut_proxy(phone.port) as proxy:
             serial = f"127.0.0.1:{proxy.port}"
             connect_tcp(private.server, serial, Deadline.after(SystemClock(), 10))
-            yield Cables(phone, proxy, prepare(plan), PhoneAddress(serial=serial, adb_port=private.port))
+            yield Cables(phone, proxy, plan, PhoneAddress(serial=serial, adb_port=private.port))
     finally:
         private.stop()
 
