@@ -6,7 +6,7 @@ DEV := .venv/dev.stamp
 # hatchling, which builds us, is pinned with hashes in both lock files.
 SELF := $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 
-.PHONY: demo test check bench docs lock clean help
+.PHONY: demo test check bench fuzz docs lock clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
@@ -26,6 +26,9 @@ check: $(DEV)  ## format, lint, types, floors, generated docs fresh
 
 bench: $(DEV)  ## print the figures (medians and ratios)
 	$(BIN)/python -m tests.bench
+
+fuzz: $(DEV)  ## damage dumps a hundred thousand times (TRIES=N SEED=N)
+	$(BIN)/python -m tests.fuzz $(or $(TRIES),100000) $(or $(SEED),1)
 
 docs: $(DEV)  ## write the generated reference pages
 	$(BIN)/python -m tests.docs
