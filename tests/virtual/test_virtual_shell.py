@@ -36,6 +36,7 @@ def run(*lines: str, hand: Hand | None = None) -> tuple[str, int]:
             asyncio.Event().wait,
             caller.camera,
             asyncio.Lock(),
+            services.trouble,
         )
         shell = Shell(context, COMMANDS, emit)
         for line in lines:

@@ -44,6 +44,7 @@ def typed(*pieces: bytes) -> tuple[str, int]:
             asyncio.Event().wait,
             caller.camera,
             caller.turn,
+            services.trouble,
         )
         shell = Shell(context, COMMANDS, emit)
         await Terminal(shell, read, write).serve()

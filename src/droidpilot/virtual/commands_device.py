@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from droidpilot.virtual import broken_dumps
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASE, SDK
@@ -131,8 +132,12 @@ def _ime(job: Job) -> int:
 
 
 async def _input(job: Job) -> int:
-    async with job.context.turn:
-        return await _inject(job)
+    async with job.context.trouble.call("input") as met, job.context.turn:
+        if "inject-denied" in met:
+            return job.fail(
+                "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission", 255
+            )
+        return 0 if "tap-lost" in met else await _inject(job)
 
 
 async def _inject(job: Job) -> int:
@@ -166,12 +171,27 @@ async def _inject(job: Job) -> int:
     return 0
 
 
-def _uiautomator(job: Job) -> int:
+async def _uiautomator(job: Job) -> int:
     if job.args[1:2] != ["dump"]:
         return job.fail("uiautomator: this phone can only dump", 255)
     path = next((word for word in job.args[2:] if not word.startswith("-")), "/sdcard/window_dump.xml")
+    async with job.context.trouble.call("dump") as met:
+        return _dump_to(job, path, met.word("dump-error"))
+
+
+def _dump_to(job: Job, path: str, failure: str) -> int:
+    """Write the UI hierarchy to a file; `failure` is one of a broken phone's, or empty."""
+    printed = broken_dumps.printed_error(failure)
+    if printed is not None:
+        if printed[1] != 0:
+            return job.fail(*printed)
+        job.say(printed[0])
+        return 0
+    if failure == "stale-file":
+        job.say(f"UI hierchary dumped to: {path}")
+        return 0
     try:
-        text = job.phone.dump(DEFAULT_DEPTH)
+        text = broken_dumps.spoil(failure, job.phone.dump(DEFAULT_DEPTH))
         job.phone.files.write(path, File(text.encode("utf-8"), 0o100660, job.phone.wall_s()))
     except StoreFull as full:
         return job.fail(f"ERROR: {full}")

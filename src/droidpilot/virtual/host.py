@@ -9,6 +9,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
+from droidpilot.virtual.display import Display
+from droidpilot.virtual.logbook import Level
 from droidpilot.virtual.motion import Slide
 from droidpilot.virtual.store import Settings
 from droidpilot.virtual.wifi import Wifi
@@ -26,6 +28,15 @@ class Host(Protocol):
 
     @property
     def wifi(self) -> Wifi: ...
+
+    @property
+    def display(self) -> Display:
+        """The display as it is now: a page is as wide as `display.rect`."""
+        ...
+
+    def now_ms(self) -> int:
+        """Return the phone's own time in ms."""
+        ...
 
     def random(self, purpose: str) -> Random:
         """Return a generator that depends on the seed and the purpose only."""
@@ -69,6 +80,49 @@ class Host(Protocol):
 
     def reset(self) -> None:
         """Erase all data, as the settings page does."""
+        ...
+
+    def notify(self, title: str, text: str, *, package: str, on_click: Callable[[], None] | None = None) -> None:
+        """Post a notification of a package; a tap on it in the shade calls `on_click`, or else starts the app."""
+        ...
+
+    def ask_permission(self, package: str, permission: str, on_answer: Callable[[bool], None]) -> None:
+        """Ask the person for a runtime permission, such as `READ_CONTACTS`, after the usual delay.
+
+        `on_answer` is called once, when the answer is known: at once where it was granted before, or where two times no
+        mean that nobody is asked any more. Going back counts as no.
+        """
+        ...
+
+    def is_granted(self, package: str, permission: str) -> bool:
+        """Tell whether a package has a permission now."""
+        ...
+
+    def crash(self, package: str, reason: str) -> None:
+        """Let an app die of an uncaught exception: its process and windows are gone, the log has the trace."""
+        ...
+
+    def hang(self, package: str) -> None:
+        """Let an app's main thread stop: it takes no input any more, until it is stopped; a dialog says so."""
+        ...
+
+    def log(self, tag: str, text: str, level: Level = "I") -> None:
+        """Write to the log that `logcat` prints."""
+        ...
+
+    def show_overlay(self, window: Window) -> None:
+        """Show a window of `kind` "overlay" above all apps, after the usual delay. It never has focus."""
+        ...
+
+    def hide_overlay(self, window: Window) -> None:
+        """Take an overlay away, after the usual delay."""
+        ...
+
+    def never_idle_until(self, until_ms: int | None) -> None:
+        """Say that the picture changes with every frame until that time of the phone; None is until further notice.
+
+        A body that shows `now_ms()` is then built anew for each look. 0 ends it.
+        """
         ...
 
 

@@ -12,7 +12,14 @@ from droidpilot.virtual.streams import Stream, StreamClosed
 
 MAX_HEAD = 16 * 1024
 MAX_BODY = 4 * 1024 * 1024
-REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 413: "Content Too Large", 431: "Head Too Large"}
+REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    404: "Not Found",
+    413: "Content Too Large",
+    431: "Head Too Large",
+    500: "Internal Server Error",
+}
 
 
 @dataclass(frozen=True, slots=True)

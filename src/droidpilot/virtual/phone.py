@@ -18,10 +18,15 @@ from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
+from droidpilot.virtual.display import Display
+from droidpilot.virtual.faults import Faults
 from droidpilot.virtual.hierarchy import SeenNode, see, to_xml
 from droidpilot.virtual.host import App
 from droidpilot.virtual.inputs import InputLog
+from droidpilot.virtual.logbook import Level, Logbook, LogLine
 from droidpilot.virtual.motion import MOVE_MS, Slide
+from droidpilot.virtual.notifications import Notifications
+from droidpilot.virtual.permissions import Permissions, permission_window
 from droidpilot.virtual.store import Files, Settings
 from droidpilot.virtual.wifi import Wifi, networks_in_reach
 from droidpilot.virtual.windows import SCREEN, Window
@@ -29,10 +34,11 @@ from droidpilot.virtual.windows import SCREEN, Window
 TRANSITION_MS = 280
 """A change begins to show 0 to so many ms after the input that made it."""
 MAX_WAITING = 64
+FOREVER = 1 << 62
+"""A time that never comes, in ms."""
 SDK = 34
 RELEASE = "14"
 MODEL = "Virtual Phone"
-DENSITY = 440
 HOME = "com.android.launcher3"
 
 
@@ -65,6 +71,7 @@ class Phone:
         self.move_ms = move_ms  # how long a window slides, where there are transitions
         self.lock = threading.RLock()
         self.inputs = InputLog()
+        self.faults = Faults()
         self._clock: Clock = clock if clock is not None else SystemClock()
         self._began = self._clock.monotonic()
         self._acting_ms: int | None = None
@@ -79,6 +86,9 @@ class Phone:
         self.clipboard = ""
         self.last_toast: str | None = None
         self.resets = 0
+        self.display = Display(on_change=self.changed)
+        self.logbook = Logbook()
+        self._restless_until = 0
         self._start_over()
 
     def _start_over(self) -> None:
@@ -96,6 +106,10 @@ class Phone:
         self.tasks: dict[str, list[Window]] = {HOME: [self.apps[HOME].first()]}
         self.front = HOME
         self.recents: list[str] = []
+        self.notifications = Notifications()
+        self.permissions = Permissions()
+        self.hung: set[str] = set()
+        self.above: list[Window] = []
         self.changed()
 
     # time
@@ -161,7 +175,7 @@ class Phone:
         """Tell whether nothing moves and no change is on its way."""
         with self.lock:
             self.advance()
-            return not self._waiting and self.now_ms() >= self._moving_until
+            return not self._waiting and self.now_ms() >= max(self._moving_until, self._restless_until)
 
     @property
     def still_since_ms(self) -> int:
@@ -173,7 +187,13 @@ class Phone:
     @property
     def top(self) -> Window:
         """The window that has focus."""
-        return self.tasks[self.front][-1]
+        return next((w for w in reversed(self.above) if w.kind != "overlay"), self.tasks[self.front][-1])
+
+    def windows(self) -> list[Window]:
+        """Return the windows that are shown, bottom to top."""
+        task = self.tasks[self.front]
+        begin = next(at for at in range(len(task) - 1, -1, -1) if at == 0 or not task[at].is_dialog)
+        return [*task[begin:], *self.above]
 
     def open(self, window: Window) -> None:
         self.later(lambda: self._open(window))
@@ -250,6 +270,7 @@ class Phone:
                 self._home()
             if package != HOME:
                 self.tasks.pop(package, None)
+            self.hung.discard(package)
             self.changed()
 
     def recent_apps(self) -> list[tuple[str, str]]:
@@ -276,6 +297,68 @@ class Phone:
         self.resets += 1
         self._start_over()
 
+    # what apps ask of the phone
+
+    def notify(self, title: str, text: str, *, package: str, on_click: Callable[[], None] | None = None) -> None:
+        with self.lock:
+            self.notifications.post(title, text, package=package, now_ms=self.now_ms(), on_click=on_click)
+            self.changed()
+
+    def is_granted(self, package: str, permission: str) -> bool:
+        return self.permissions.is_granted(package, permission)
+
+    def ask_permission(self, package: str, permission: str, on_answer: Callable[[bool], None]) -> None:
+        if self.is_granted(package, permission) or not self.permissions.may_ask(package, permission):
+            on_answer(self.is_granted(package, permission))
+            return
+
+        def answer(is_yes: bool) -> None:
+            self.later(lambda: answered(is_yes))
+
+        def answered(is_yes: bool) -> None:
+            if window in self.above:
+                self.above.remove(window)
+                if is_yes:
+                    self.permissions.put(package, permission, True)
+                else:
+                    self.permissions.refuse(package, permission)
+                on_answer(is_yes)
+
+        app = self.apps.get(package)
+        window = permission_window(app.label if app is not None else package, permission, answer)
+        window.kind = "system"
+        self.later(lambda: self.above.append(window))
+
+    def crash(self, package: str, reason: str) -> None:
+        with self.lock:
+            text = f"FATAL EXCEPTION: main\nProcess: {package}, PID: 0\n{reason}"
+            self.logbook.write("AndroidRuntime", text, at_ms=self.now_ms(), level="E", buffer="crash")
+            self.stop(package)
+
+    def hang(self, package: str) -> None:
+        with self.lock:
+            self.hung.add(package)
+
+    def log(self, tag: str, text: str, level: Level = "I") -> None:
+        with self.lock:
+            self.logbook.write(tag, text, at_ms=self.now_ms(), level=level)
+
+    @property
+    def log_lines(self) -> tuple[LogLine, ...]:
+        """What `logcat` prints, oldest first."""
+        return self.logbook.lines
+
+    def show_overlay(self, window: Window) -> None:
+        self.later(lambda: self.above.append(window))
+
+    def hide_overlay(self, window: Window) -> None:
+        self.later(lambda: self.above.remove(window) if window in self.above else None)
+
+    def never_idle_until(self, until_ms: int | None) -> None:
+        with self.lock:
+            self._restless_until = FOREVER if until_ms is None else until_ms
+            self.changed()
+
     # what is seen
 
     def look(self) -> Look:
@@ -286,9 +369,16 @@ class Phone:
             kept = self._look
             if kept is not None and kept.is_still and kept.version == self._version:
                 return kept
-            window = self.top
-            seen = see(window.tree(now), window.package, SCREEN)
-            self._look = Look(self._version, now >= self._moving_until, [seen] if seen is not None else [])
+            # Top to bottom; a dialog takes all touches, so accessibility does not report what is below it.
+            roots: list[SeenNode] = []
+            for window in reversed(self.windows()):
+                seen = see(window.tree(now), window.package, SCREEN)
+                if seen is not None:
+                    roots.append(seen)
+                if window.kind != "overlay":
+                    break
+            is_still = now >= max(self._moving_until, self._restless_until)
+            self._look = Look(self._version, is_still, roots)
             return self._look
 
     def dump(self, max_depth: int) -> str:
@@ -320,8 +410,12 @@ class Phone:
                 "ime_default": self.settings.get("secure", "default_input_method"),
                 "wifi": self.wifi.state(),
                 "toast": self.last_toast,
+                "notifications": self.notifications.state(),
+                "permissions": self.permissions.state(),
+                "hung": sorted(self.hung),
                 "factory_resets": self.resets,
                 "inputs": self.inputs.state(),
+                "faults": self.faults.state(),
             }
             for app in self.apps.values():
                 told |= app.state()

@@ -12,11 +12,14 @@ import json
 import logging
 from collections.abc import Callable
 
+from droidpilot.virtual import broken_dumps
+from droidpilot.virtual.faults import Kind, Met
 from droidpilot.virtual.http import Reply, Request
 from droidpilot.virtual.rpc_caller import Caller, Method
-from droidpilot.virtual.rpc_methods import INPUTS, METHODS
+from droidpilot.virtual.rpc_methods import INPUTS, KIND_OF, METHODS
 from droidpilot.virtual.rpc_values import BadParams, Missing
 from droidpilot.virtual.selector import BadSelector
+from droidpilot.virtual.streams import StreamClosed
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +49,7 @@ class InPhoneServer:
         if self._port is not None:
             return None
         self._port, self._ended = port, asyncio.Event()
+        self.caller.trouble.faults.server_started()
         return self._ended
 
     def stop(self, ended: asyncio.Event) -> None:
@@ -53,6 +57,12 @@ class InPhoneServer:
         if ended is self._ended:
             self._port = None
             self.on_stop()
+
+    def kill(self) -> None:
+        """End at once, as a killed process does: whoever waits for an answer gets none."""
+        self._port = None
+        self._ended.set()
+        self.on_stop()
 
     async def answer(self, request: Request) -> Reply:
         """Answer one HTTP request."""
@@ -62,7 +72,10 @@ class InPhoneServer:
             case "POST", "/jsonrpc/0":
                 return Reply(200, json.dumps(await self._call(request.body)).encode(), "application/json")
             case "GET", "/screenshot/0":
-                return Reply(200, await self.caller.camera.png(), "image/png")
+                async with self.caller.trouble.call("call", "rpc", "picture") as met:
+                    if "screencap-fails" in met:
+                        return Reply(500, b"Internal Server Error!!!")
+                    return Reply(200, await self.caller.camera.png(), "image/png")
             case _, "/stop":
                 self._port = None
                 self._ended.set()
@@ -87,15 +100,37 @@ class InPhoneServer:
             params = list(params.values()) if isinstance(params, dict) else None
         if params is None or len(params) > 10:
             return _error(number, BAD_PARAMS, "method parameters invalid", "")
-        return await self._run(number, method, params)
+        name = call["method"]
+        kinds: tuple[Kind, ...] = ("call", "rpc", KIND_OF[name]) if name in KIND_OF else ("call", "rpc")
+        async with self.caller.trouble.call(*kinds) as met:
+            return self._refusal(number, name, met) or await self._run(number, name, method, params, met)
 
-    async def _run(self, number: int | str | None, method: Method, params: list[object]) -> dict[str, object]:
+    def _refusal(self, number: int | str | None, name: str, met: Met) -> dict[str, object] | None:
+        """Return what the faults of a call answer in place of the method; None where it is to run."""
+        if "not-connected" in met:
+            trace = "java.lang.IllegalStateException: UiAutomation not connected, UiAutomation@5deffd5[id=-1, flags=0]"
+            return _error(number, JAVA_ERROR, "java.lang.IllegalStateException", trace)
+        if "inject-denied" in met and name in INPUTS:
+            trace = "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission"
+            return _error(number, JAVA_ERROR, "java.lang.SecurityException", trace)
+        if "tap-lost" in met:
+            return {"jsonrpc": "2.0", "id": number, "result": True}
+        if name == "takeScreenshot" and "screencap-fails" in met:
+            return {"jsonrpc": "2.0", "id": number, "result": None}
+        failed = broken_dumps.java_error(met.word("dump-error"))
+        return _error(number, JAVA_ERROR, *failed) if failed is not None else None
+
+    async def _run(
+        self, number: int | str | None, name: str, method: Method, params: list[object], met: Met
+    ) -> dict[str, object]:
         try:
-            if method in INPUTS:
+            if name in INPUTS:
                 async with self.caller.turn:
                     result = await self._result(method, params)
             else:
                 result = await self._result(method, params)
+        except StreamClosed:
+            raise
         except Missing as missing:
             return _error(number, JAVA_ERROR, MISSING, str(missing))
         except (BadParams, BadSelector) as problem:
@@ -103,6 +138,8 @@ class InPhoneServer:
         except Exception as problem:  # the jar answers every exception with its name; it is logged here
             log.exception("an RPC failed")
             return _error(number, JAVA_ERROR, "java.lang.RuntimeException", f"{type(problem).__name__}: {problem}")
+        if "dump-error" in met and isinstance(result, str):
+            result = broken_dumps.spoil(met.word("dump-error"), result)
         return {"jsonrpc": "2.0", "id": number, "result": result}
 
     async def _result(self, method: Method, params: list[object]) -> object:

@@ -13,6 +13,7 @@ from droidpilot.virtual.pictures import Camera
 from droidpilot.virtual.rpc_values import BadParams, Missing
 from droidpilot.virtual.selector import describe, find
 from droidpilot.virtual.touch import Touch
+from droidpilot.virtual.trouble import Trouble
 
 CONFIGURATOR: Final[dict[str, object]] = {
     "actionAcknowledgmentTimeout": 3000,
@@ -34,6 +35,7 @@ class Caller:
     poll: Callable[[Callable[[], bool], int], Awaitable[bool]]
     """Waits until something holds, at most so many ms; tells whether it does."""
     camera: Camera
+    trouble: Trouble
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a gesture lasts: inputs come one after another."""
     configurator: dict[str, object] = field(default_factory=lambda: dict(CONFIGURATOR))

@@ -9,9 +9,11 @@ import base64
 from typing import Final
 
 from droidpilot.virtual import rpc_gestures as gestures
+from droidpilot.virtual.display import DENSITY
+from droidpilot.virtual.faults import Kind
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
-from droidpilot.virtual.phone import DENSITY, SDK
+from droidpilot.virtual.phone import SDK
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
 from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
 from droidpilot.virtual.windows import SCREEN
@@ -202,9 +204,8 @@ METHODS: Final[dict[str, Method]] = {
     "launchApp": _launch,
 }
 
-INPUTS: Final[frozenset[Method]] = frozenset(
-    METHODS[name]
-    for name in (
+INPUTS: Final[frozenset[str]] = frozenset(
+    {
         *(
             "click",
             "longClick",
@@ -219,6 +220,13 @@ INPUTS: Final[frozenset[Method]] = frozenset(
         *("setText", "clearTextField", "clearInputText", "pasteClipboard"),
         *("scrollForward", "scrollBackward", "scrollToEnd", "scrollToBeginning", "scrollTo"),
         *("flingForward", "flingBackward", "flingToEnd", "flingToBeginning"),
-    )
+    }
 )
 """Methods that touch or type: they come one after another, as on a real phone."""
+KIND_OF: Final[dict[str, Kind]] = {
+    **dict.fromkeys(INPUTS, "input"),
+    "dumpWindowHierarchy": "dump",
+    "takeScreenshot": "picture",
+    "launchApp": "start",
+}
+"""What a method's call counts as, beside being an RPC."""

@@ -21,6 +21,7 @@ from droidpilot.core.clock import Clock
 from droidpilot.core.errors import DeviceUnavailable, UsageError
 from droidpilot.virtual import registry
 from droidpilot.virtual.control import Control
+from droidpilot.virtual.faults import Fault
 from droidpilot.virtual.motion import MOVE_MS
 from droidpilot.virtual.phone import MODEL, TRANSITION_MS, Phone
 from droidpilot.virtual.services import Services
@@ -52,7 +53,8 @@ class PhoneServer:
         self._token = secrets.token_hex(16)
         self._control = Control(self._token, {"state": phone.state})
         self._listener: asyncio.Server | None = None
-        self._transports: set[asyncio.Task[None]] = set()
+        self._transports: dict[asyncio.Task[None], Transport] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closing = False
 
     async def listen(self, port: int) -> registry.Entry:
@@ -64,6 +66,8 @@ class PhoneServer:
         """
         taken = _listening_socket(port)
         port = taken.getsockname()[1]
+        self._loop = asyncio.get_running_loop()
+        self.phone.faults.body = self
         self._listener = await asyncio.start_server(self._accept, sock=taken)
         control_port = await self._control.listen()
         pid = os.getpid()
@@ -80,6 +84,8 @@ class PhoneServer:
     async def close(self) -> None:
         """Stop listening and end all connections."""
         self._is_closing = True
+        self.phone.faults.body = None
+        self._services.trouble.release()
         self._control.close()
         if self._listener is not None:
             self._listener.close()
@@ -93,13 +99,64 @@ class PhoneServer:
         if task is None or self._is_closing or len(self._transports) >= MAX_TRANSPORTS:
             writer.close()
             return
-        self._transports.add(task)
         identity = Identity(name="virtual_phone", model=MODEL.replace(" ", "_"), device="virtual")
+        made = Transport(
+            reader,
+            writer,
+            identity=identity,
+            open_service=self._services.open,
+            gate=self._services.trouble.gate,
+        )
+        self._transports[task] = made
         try:
             with contextlib.suppress(asyncio.CancelledError):
-                await Transport(reader, writer, identity=identity, open_service=self._services.open).serve()
+                await made.serve()
         finally:
-            self._transports.discard(task)
+            self._transports.pop(task, None)
+
+    # faults
+
+    def begin(self, fault: Fault) -> None:
+        """Break what a fault breaks; from any thread, and done when it returns."""
+        self._in_loop(lambda: self._break(fault))
+
+    def end(self, name: str) -> None:
+        """Mend what the end of a fault mends; from any thread, and done when it returns."""
+        self._in_loop(lambda: self._mend(name))
+
+    def _in_loop(self, act: Callable[[], None]) -> None:
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            return
+        with contextlib.suppress(RuntimeError):
+            if asyncio.get_running_loop() is loop:
+                act()
+                return
+
+        async def run() -> None:
+            act()
+
+        asyncio.run_coroutine_threadsafe(run(), loop).result(START_S)
+
+    def _break(self, fault: Fault) -> None:
+        services, loop = self._services, asyncio.get_running_loop()
+        match fault.name:
+            case "drop":
+                self._abort_all()
+            case "hang":
+                services.trouble.hold()
+                if fault.seconds:
+                    loop.call_later(fault.seconds, self.phone.faults.clear, "hang")
+            case "server-killed":
+                services.server.kill()
+
+    def _mend(self, name: str) -> None:
+        if name == "hang":
+            self._services.trouble.release()
+
+    def _abort_all(self) -> None:
+        for transport in list(self._transports.values()):
+            transport.abort()
 
 
 def _listening_socket(port: int) -> socket.socket:

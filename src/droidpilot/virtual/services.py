@@ -23,6 +23,7 @@ from droidpilot.virtual.sync import SyncService
 from droidpilot.virtual.terminal import Terminal
 from droidpilot.virtual.touch import Touch
 from droidpilot.virtual.transport import Service
+from droidpilot.virtual.trouble import Trouble
 
 MAX_STDIN = 4 * 1024 * 1024
 MAX_FRAME = 64 * 1024
@@ -40,6 +41,7 @@ class Services:
     touch: Touch
     server: InPhoneServer
     served: set[asyncio.Task[None]]
+    trouble: Trouble
 
     @classmethod
     def of(cls, phone: Phone) -> Services:
@@ -59,8 +61,9 @@ class Services:
                 await asyncio.sleep(POLL_S)
             return True
 
-        server = InPhoneServer(Caller(phone, touch, pause, poll, Camera(phone)))
-        made = cls(phone, touch, server, set())
+        trouble = Trouble(phone.faults, phone.random("trouble"))
+        server = InPhoneServer(Caller(phone, touch, pause, poll, Camera(phone), trouble))
+        made = cls(phone, touch, server, set(), trouble)
         server.on_stop = made._hang_up
         return made
 
@@ -101,7 +104,14 @@ class Services:
     def _context(self) -> Context:
         caller = self.server.caller
         return Context(
-            self.phone, self.touch, self.server, caller.pause, asyncio.Event().wait, caller.camera, caller.turn
+            self.phone,
+            self.touch,
+            self.server,
+            caller.pause,
+            asyncio.Event().wait,
+            caller.camera,
+            caller.turn,
+            self.trouble,
         )
 
     async def _plain(self, stream: Stream, line: str) -> None:
@@ -110,7 +120,8 @@ class Services:
         async def emit(_: int, data: bytes) -> None:
             await stream.write(data)
 
-        await Shell(self._context(), COMMANDS, emit).run(line)
+        async with self.trouble.call("call", "shell"):
+            await Shell(self._context(), COMMANDS, emit).run(line)
 
     async def _framed(self, stream: Stream, line: str, *, is_terminal: bool) -> None:
         """Run a command line, or a script from the input; errors, output and exit code come in frames of their own."""
@@ -125,9 +136,11 @@ class Services:
             await self._framed_terminal(stream)
             return
         if not line:
-            await shell.run((await _stdin(stream)).decode("utf-8", "replace"))
+            line, given = (await _stdin(stream)).decode("utf-8", "replace"), b""
         else:
-            await shell.run(line, await self._given(stream, line))
+            given = await self._given(stream, line)
+        async with self.trouble.call("call", "shell"):
+            await shell.run(line, given)
         await stream.write(_FRAME.pack(_EXIT, 1) + bytes([shell.status & 0xFF]))
 
     async def _terminal(self, stream: Stream) -> None:

@@ -16,6 +16,7 @@ from droidpilot.virtual.pictures import Camera
 from droidpilot.virtual.shell_syntax import Simple, SyntaxProblem, Word, parse
 from droidpilot.virtual.store import File, StoreFull
 from droidpilot.virtual.touch import Touch
+from droidpilot.virtual.trouble import Trouble
 
 MAX_OUTPUT = 16 * 1024 * 1024
 """Bytes one command may write."""
@@ -51,6 +52,7 @@ class Context:
     camera: Camera
     turn: asyncio.Lock
     """Held while a gesture lasts: inputs come one after another."""
+    trouble: Trouble
 
 
 @dataclass(slots=True)

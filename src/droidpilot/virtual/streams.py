@@ -33,6 +33,8 @@ class Stream:
         self._may_send = asyncio.Event()
         self._opened = asyncio.Event()
         self._is_closed = False
+        self.cut: Callable[[], None] | None = None
+        """Where set, the next write sends half of its bytes, does this and ends the stream."""
 
     # called by the transport
 
@@ -119,9 +121,17 @@ class Stream:
         Raises:
             StreamClosed: the host closed the stream.
         """
+        cut, self.cut = self.cut, None
+        if cut is not None:
+            data = data[: len(data) // 2]
         for begin in range(0, len(data), self._chunk):
             await self._may_send.wait()
             if self._is_closed:
                 raise StreamClosed
             self._may_send.clear()
             await self._send(Packet(Command.WRTE, self.own_id, self.peer_id, data[begin : begin + self._chunk]))
+        if cut is not None:
+            if data:
+                await self._may_send.wait()  # the half is with the host now
+            cut()
+            raise StreamClosed

@@ -178,8 +178,12 @@ class Touch:
         return lasts_ms if self._phone.transition_ms > 0 else 0
 
     def _chain(self, x: float, y: float) -> list[SeenNode]:
-        root = self._phone.look().root
-        return under(root, x, y) if root is not None and self._phone.screen_on else []
+        look = self._phone.look()
+        if not self._phone.screen_on:
+            return []
+        chain = next((hit for root in look.roots if (hit := under(root, x, y))), [])
+        # A main thread that stands still takes nothing.
+        return [] if chain and chain[0].package in self._phone.hung else chain
 
     def _click(self, chain: list[SeenNode], x: float, y: float) -> str | None:
         """Click the topmost node that takes touches; a disabled one takes them and does nothing."""

@@ -25,6 +25,7 @@ from droidpilot.virtual.packets import (
     read_packet,
 )
 from droidpilot.virtual.streams import Stream, StreamClosed
+from droidpilot.virtual.trouble import CURRENT
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,8 @@ FEATURES = "shell_v2,stat_v2,ls_v2,fixed_push_mkdir"
 Service = Callable[[Stream], Awaitable[None]]
 OpenService = Callable[[str], Service | None]
 """Finds the service of a name; None refuses the stream."""
+Gate = Callable[[], Awaitable[None]]
+"""Waits while the phone must neither take nor send anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,9 @@ class Transport:
         *,
         identity: Identity,
         open_service: OpenService,
+        gate: Gate,
     ) -> None:
+        self._gate = gate
         self._reader = reader
         self._writer = writer
         self._identity = identity
@@ -80,10 +85,13 @@ class Transport:
         if raw is not None:
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
+            await self._gate()
             async with asyncio.timeout(GREETING_S):
                 await self._greet()
             while True:
-                await self._take(await read_packet(self._reader, limit=MAX_PAYLOAD, with_sum=self._with_sum))
+                packet = await read_packet(self._reader, limit=MAX_PAYLOAD, with_sum=self._with_sum)
+                await self._gate()
+                await self._take(packet)
         except BadPacket as error:
             log.info("dropped a client: %s", error)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
@@ -99,7 +107,12 @@ class Transport:
         self._with_sum = hello.arg0 <= VERSION_WITH_SUMS
         await self._send(Packet(Command.CNXN, min(hello.arg0, VERSION), MAX_PAYLOAD, self._identity.banner()))
 
+    def abort(self) -> None:
+        """Break the connection at once, as a pulled cable does: what is not yet sent is lost."""
+        self._writer.transport.abort()
+
     async def _send(self, packet: Packet) -> None:
+        await self._gate()
         self._writer.write(packet.encode(with_sum=self._with_sum))
         await self._writer.drain()
 
@@ -144,6 +157,7 @@ class Transport:
         stream.acknowledged()
 
     async def _run(self, service: Service, stream: Stream) -> None:
+        CURRENT.set(stream)
         try:
             await service(stream)
         except (StreamClosed, ConnectionError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.motion import Scroll, Slide
@@ -16,6 +17,8 @@ SCREEN = Rect(0, 0, 1080, 2340)
 STATUS_BAR = 84
 NAVIGATION_BAR = 63
 DIALOG_WIDTH = 920
+Kind = Literal["app", "overlay", "keyboard", "shade", "system", "keyguard"]
+"""Who puts a window where: apps their pages and dialogs, the system the rest, each kind above the one before it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -29,6 +32,9 @@ class Window:
     """Two windows with one key show the same thing; a second one on top of the first is not opened."""
     body: Callable[[], View]
     is_dialog: bool = False
+    kind: Kind = "app"
+    box: Callable[[Rect], Rect] | None = None
+    """Where a window stands that fills neither the screen nor a dialog's place: from the screen to its rectangle."""
     is_secure: bool = False
     """Forbids pictures of itself (FLAG_SECURE): they come out black, while accessibility sees it all the same."""
     on_enter: Callable[[], None] | None = None
@@ -43,9 +49,11 @@ class Window:
 
     def tree(self, now_ms: int) -> View:
         """Build and place the whole window as it is at that time."""
-        root = self._dialog_root() if self.is_dialog else self._page_root()
+        root = self._dialog_root() if self.is_dialog or self.box is not None else self._page_root()
         root.slide = self.slide
-        if self.is_dialog:
+        if self.box is not None:
+            place(root, self.box(SCREEN), now_ms)
+        elif self.is_dialog:
             width, height = natural(root, DIALOG_WIDTH)
             left, top = (SCREEN.width - width) // 2, (SCREEN.height - height) // 2
             place(root, Rect(left, top, left + width, top + height), now_ms)

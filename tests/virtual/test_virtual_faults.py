@@ -1,0 +1,238 @@
+"""Faults through the real adb server: each does what it says, at the call that was named, and the truth stays true."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidpilot.core.clock import Deadline, SystemClock
+from droidpilot.core.errors import UsageError
+from droidpilot.device.adb_server import start_private_server
+from droidpilot.device.attached import connect_tcp
+from droidpilot.virtual.server import VirtualPhone, running_phone
+
+
+@pytest.fixture(scope="module")
+def adb_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    private = start_private_server(tmp_path_factory.mktemp("adb-home"), SystemClock())
+    yield private.port
+    private.stop()
+
+
+class Rig:
+    """A virtual phone, and clients of it."""
+
+    def __init__(self, vp: VirtualPhone, adb_port: int) -> None:
+        import adbutils
+        import uiautomator2
+
+        self.vp = vp
+        self.faults = vp.phone.faults
+        self.client = adbutils.AdbClient(host="127.0.0.1", port=adb_port)
+        self.adb: Any = self.client.device(vp.serial)
+        self.u2: Any = uiautomator2.connect(self.adb)
+
+    @property
+    def inputs(self) -> int:
+        return self.vp.phone.inputs.count
+
+    def wait_attached(self, *, state: str = "device", at_most_s: float = 10.0) -> None:
+        end = time.monotonic() + at_most_s
+        while time.monotonic() < end:
+            with contextlib.suppress(Exception):
+                if self.adb.get_state() == state:
+                    return
+            time.sleep(0.02)
+        raise AssertionError(f"not {state} in {at_most_s} s")
+
+
+@pytest.fixture
+def rig(adb_port: int) -> Iterator[Rig]:
+    from droidpilot.device.adb import AdbServer
+
+    server = AdbServer(adb_port)
+    with running_phone(transition_ms=0) as vp:
+        connect_tcp(server, vp.serial, Deadline.after(SystemClock(), 10))
+        made = Rig(vp, adb_port)
+        yield made
+        made.faults.clear()
+        made.u2.stop_uiautomator(wait=False)
+        made.client.disconnect(vp.serial)
+
+
+def test_a_lost_tap_is_answered_and_not_executed(rig: Rig) -> None:
+    before = rig.inputs
+    rig.faults.set("tap-lost")
+    rig.u2.click(10, 10)
+    assert rig.inputs == before
+    rig.u2.click(10, 10)
+    assert rig.inputs == before + 1
+
+
+def test_a_lost_input_command_exits_with_0(rig: Rig) -> None:
+    before = rig.inputs
+    rig.faults.set("tap-lost", "times=2")
+    for _ in range(3):
+        assert rig.adb.shell2("input tap 10 10", v2=True).returncode == 0
+    assert rig.inputs == before + 1
+
+
+def test_a_lost_reply_was_executed(rig: Rig) -> None:
+    before = rig.inputs
+    rig.faults.set("reply-lost")
+    with pytest.raises(Exception, match=r"(?i)closed|disconnected|reset|EOF"):
+        rig.u2.jsonrpc.click(10, 10)
+    assert rig.inputs == before + 1
+
+
+def test_the_call_that_was_named_and_no_other(rig: Rig) -> None:
+    at = rig.faults.calls["input"] + 3
+    rig.faults.schedule("tap-lost", at)
+    before = rig.inputs
+    for _ in range(5):
+        rig.u2.click(10, 10)
+    assert rig.inputs == before + 4
+    assert rig.faults.calls["input"] == at + 2
+
+
+@pytest.mark.parametrize(("moment", "is_done"), [("before", False), ("after", True), ("cut", True)])
+def test_a_cable_pulled_around_a_tap(rig: Rig, moment: str, is_done: bool) -> None:
+    before = rig.inputs
+    rig.faults.set("drop", moment)
+    with pytest.raises(Exception, match=r"."):
+        rig.u2.jsonrpc.click(10, 10)
+    assert rig.inputs == before + int(is_done)
+    rig.wait_attached()
+    rig.u2.click(10, 10)
+    assert rig.inputs == before + 1 + int(is_done)
+
+
+def test_a_cable_pulled_now_breaks_every_stream(rig: Rig) -> None:
+    stream = rig.adb.shell("logcat", stream=True)
+    rig.faults.set("drop")
+    assert stream.read_until_close() is not None
+    rig.wait_attached()
+
+
+def test_a_phone_that_hangs_answers_when_it_is_over(rig: Rig) -> None:
+    rig.faults.set("hang")
+    done = threading.Event()
+
+    def ask() -> None:
+        assert rig.adb.shell("echo hello") == "hello"
+        done.set()
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    assert not done.wait(0.3)
+    assert rig.adb.get_state() == "device", "adb does not notice"
+    rig.faults.clear("hang")
+    assert done.wait(5)
+
+
+def test_a_killed_server_is_started_again_by_its_client(rig: Rig) -> None:
+    rig.faults.schedule("server-killed", "rpc:+1")
+    with pytest.raises(Exception, match=r"(?i)closed connection|reset"):
+        rig.u2.info  # noqa: B018 # reading it asks the phone
+    assert rig.u2.info["screenOn"] is True
+
+
+def test_not_connected_until_the_server_starts_anew(rig: Rig) -> None:
+    rig.faults.set("not-connected")
+    assert rig.u2.info["screenOn"] is True, "its client starts the server anew and asks once more"
+    assert rig.faults.active() == []
+
+
+def test_not_connected_even_after_that(rig: Rig) -> None:
+    rig.faults.set("not-connected", "even-after-restart")
+    with pytest.raises(Exception, match="UiAutomation not connected"):
+        rig.u2.info  # noqa: B018 # reading it asks the phone
+    rig.faults.clear()
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("illegal-character", "Illegal character"),
+        ("idle", "idle state"),
+        ("null-root", "null root node"),
+        ("no-window", "No active window"),
+    ],
+)
+def test_a_reading_that_fails_in_words(rig: Rig, kind: str, said: str) -> None:
+    rig.faults.set("dump-error", kind)
+    with pytest.raises(Exception, match=said):
+        rig.u2.jsonrpc.dumpWindowHierarchy(False, 50)
+    assert "<node" in rig.u2.jsonrpc.dumpWindowHierarchy(False, 50)
+    rig.faults.set("dump-error", kind)
+    printed = rig.adb.shell2("uiautomator dump /sdcard/d.xml", v2=True)
+    assert said.lower().removeprefix("no ") in printed.output.lower()
+    assert not rig.adb.sync.exists("/sdcard/d.xml")
+
+
+def test_readings_that_fail_in_silence(rig: Rig) -> None:
+    def read(kind: str) -> str:
+        rig.faults.set("dump-error", kind)
+        return str(rig.u2.jsonrpc.dumpWindowHierarchy(False, 50))
+
+    whole = rig.u2.jsonrpc.dumpWindowHierarchy(False, 50)
+    assert read("empty") == ""
+    assert "<node" not in read("no-hierarchy") and "<hierarchy" in read("no-hierarchy")
+    assert whole.startswith(read("cut")) and "</hierarchy>" not in read("cut")
+    assert read("trailing").startswith(whole) and read("trailing") != whole
+    assert "\x00" in read("garbled")
+
+
+def test_a_stale_file_stays_where_it_lies(rig: Rig) -> None:
+    rig.adb.shell("uiautomator dump /sdcard/d.xml")
+    stale = rig.adb.sync.read_bytes("/sdcard/d.xml")
+    rig.u2(text="Settings").click()
+    rig.faults.set("dump-error", "stale-file")
+    assert "dumped to" in rig.adb.shell("uiautomator dump /sdcard/d.xml")
+    assert rig.adb.sync.read_bytes("/sdcard/d.xml") == stale
+    rig.adb.shell("uiautomator dump /sdcard/d.xml")
+    assert rig.adb.sync.read_bytes("/sdcard/d.xml") != stale
+
+
+def test_the_truth_tells_what_is_broken(rig: Rig) -> None:
+    rig.faults.set("dump-error", "idle")
+    rig.faults.schedule("drop", "input:+1000", "after")
+    told: Any = rig.vp.phone.state()["faults"]
+    assert told["active"] == [{"name": "dump-error", "word": "idle", "left": 1}]
+    assert told["scheduled"][0]["name"] == "drop" and told["scheduled"][0]["kind"] == "input"
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "said"),
+    [
+        ("tap-lots", [], "tap-lost"),
+        ("drop", ["sideways"], "now|before|after|cut"),
+        ("dump-error", ["idle", "times=0"], "times=N"),
+        ("hang", ["-1"], "SECONDS"),
+        ("xyzzy", [], "droidpilot virtual faults"),
+    ],
+)
+def test_a_bad_name_or_argument_says_what_there_is(tmp_path: Path, name: str, args: list[str], said: str) -> None:
+    from droidpilot.virtual.faults import Faults
+
+    with pytest.raises(UsageError) as caught:
+        Faults().set(name, *args)
+    assert said in str(caught.value)
+
+
+def test_a_call_that_is_over_cannot_be_named() -> None:
+    from droidpilot.virtual.faults import Faults
+
+    faults = Faults()
+    faults.meet("call", "rpc", "input")
+    with pytest.raises(UsageError, match="call 1 is over"):
+        faults.schedule("tap-lost", 1)
+    for bad in ("0", "rpc:", "fish:3", "-2"):
+        with pytest.raises(UsageError, match="no call"):
+            faults.schedule("tap-lost", bad)
