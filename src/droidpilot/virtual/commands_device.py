@@ -13,7 +13,6 @@ from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASE, SDK
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
-from droidpilot.virtual.windows import SCREEN
 
 IMES = (LATIN_IME, ADB_KEYBOARD)
 MAX_SWIPE_MS = 60_000
@@ -55,13 +54,28 @@ def _getprop(job: Job) -> int:
 
 
 def _wm(job: Job) -> int:
-    if job.args[1:2] == ["size"] and len(job.args) == 2:
-        job.say(f"Physical size: {SCREEN.width}x{SCREEN.height}")
-        return 0
-    if job.args[1:2] == ["density"] and len(job.args) == 2:
-        job.say("Physical density: 440")
-        return 0
-    return job.fail("wm: this phone can only tell its size and density", 255)
+    verb, value = [*job.args[1:], "", ""][:2]
+    display = job.phone.display
+    try:
+        with job.phone.lock:
+            if verb == "size" and not value:
+                job.say("Physical size: {}x{}".format(*display.physical))
+                if display.override is not None:
+                    job.say("Override size: {}x{}".format(*display.override))
+            elif verb == "size":
+                width, _, height = value.partition("x")
+                display.resize(None if value == "reset" else (int(width), int(height)))
+            elif verb == "density" and not value:
+                job.say(f"Physical density: {display.density}")
+                if display.density_override is not None:
+                    job.say(f"Override density: {display.density_override}")
+            elif verb == "density":
+                display.set_density(None if value == "reset" else int(value))
+            else:
+                return job.fail("usage: wm size [reset|WxH] | wm density [reset|DPI]", 255)
+    except ValueError:
+        return job.fail(f"Error: bad {verb} {value[:40]}", 255)
+    return 0
 
 
 def _settings(job: Job) -> int:
@@ -191,8 +205,10 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
         job.say(f"UI hierchary dumped to: {path}")
         return 0
     try:
-        text = broken_dumps.spoil(failure, job.phone.dump(DEFAULT_DEPTH))
-        job.phone.files.write(path, File(text.encode("utf-8"), 0o100660, job.phone.wall_s()))
+        data = job.phone.dump_bytes(DEFAULT_DEPTH)
+        if failure:
+            data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
+        job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))
     except StoreFull as full:
         return job.fail(f"ERROR: {full}")
     job.say(f"UI hierchary dumped to: {path}")

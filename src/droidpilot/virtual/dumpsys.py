@@ -12,27 +12,27 @@ from droidpilot.virtual.commands_apps import process_id
 from droidpilot.virtual.commands_device import DISPLAY_ID
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.shell import Job
-from droidpilot.virtual.windows import SCREEN
 
 
 def _record(phone: Phone) -> str:
     """Return `package/activity` of the window in front, the activity in full."""
     phone.look()
-    return f"{phone.top.package}/{phone.top.activity}"
+    return f"{phone.package}/{phone.activity}"
 
 
 def _window(phone: Phone, _: list[str]) -> str:
     record = _record(phone)
-    secure = "SECURE " if phone.top.is_secure else ""
+    screen = phone.display.rect
+    secure = "SECURE " if phone.is_secure else ""
     focus = f"Window{{3f1c2ab u0 {record}}}" if phone.screen_on else "null"
     return (
         "WINDOW MANAGER WINDOWS (dumpsys window windows)\n"
         f"  Window #0 Window{{3f1c2ab u0 {record}}}:\n"
-        f"    mDisplayId=0 rootTaskId=12 mSession=Session{{8d2f 2000:u0a10}} package={phone.top.package}\n"
+        f"    mDisplayId=0 rootTaskId=12 mSession=Session{{8d2f 2000:u0a10}} package={phone.package}\n"
         f"    mAttrs={{(0,0)(fillxfill) sim={{adjust=resize}} ty=BASE_APPLICATION wanim=0x10302f8\n"
         f"      fl=LAYOUT_IN_SCREEN LAYOUT_INSET_DECOR {secure}SPLIT_TOUCH HARDWARE_ACCELERATED\n"
         f"      pfl=FORCE_DRAW_STATUS_BAR_BACKGROUND USE_BLAST}}\n"
-        f"    mBounds=Rect(0, 0 - {SCREEN.width}, {SCREEN.height})\n"
+        f"    mBounds=Rect(0, 0 - {screen.width}, {screen.height})\n"
         f"  mCurrentFocus={focus}\n"
         f"  mFocusedApp=ActivityRecord{{a1b2c3d u0 {record} t12}}\n"
         f"  mAwake={str(phone.screen_on).lower()}\n"
@@ -44,8 +44,8 @@ def _window(phone: Phone, _: list[str]) -> str:
 def _activity(phone: Phone, words: list[str]) -> str:
     record = _record(phone)
     if words[:1] == ["top"]:
-        pid = process_id(phone, phone.top.package) or 0
-        return f"TASK {phone.top.package} id=12 userId=0\n  ACTIVITY {record} a1b2c3d pid={pid}\n"
+        pid = process_id(phone, phone.package) or 0
+        return f"TASK {phone.package} id=12 userId=0\n  ACTIVITY {record} a1b2c3d pid={pid}\n"
     return (
         "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
         f"  topResumedActivity=ActivityRecord{{a1b2c3d u0 {record} t12}}\n"
@@ -53,13 +53,14 @@ def _activity(phone: Phone, words: list[str]) -> str:
     )
 
 
-def _display(_: Phone, __: list[str]) -> str:
+def _display(phone: Phone, _: list[str]) -> str:
+    screen, rotation = phone.display.rect, phone.display.rotation
     return (
         "DISPLAY MANAGER (dumpsys display)\n"
-        f"  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, orientation=0, "
-        f"logicalFrame=Rect(0, 0 - {SCREEN.width}, {SCREEN.height}), deviceWidth={SCREEN.width}, "
-        f"deviceHeight={SCREEN.height}}}]\n"
-        "  mCurrentOrientation=0\n"
+        f"  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, "
+        f"orientation={rotation}, logicalFrame=Rect(0, 0 - {screen.width}, {screen.height}), "
+        f"deviceWidth={screen.width}, deviceHeight={screen.height}}}]\n"
+        f"  mCurrentOrientation={rotation}\n"
     )
 
 

@@ -9,7 +9,7 @@ from math import cos, pi, sin
 
 from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.marks import WHITE, Color, Fill, Mark, Outline, Stroke, Words
-from droidpilot.virtual.windows import SCREEN, STATUS_BAR
+from droidpilot.virtual.windows import STATUS_BAR
 
 APP_COLORS: tuple[Color, ...] = ((58, 91, 169), (28, 124, 108), (164, 78, 46), (118, 72, 154), (150, 58, 92))
 SETTINGS_COLOR: Color = (92, 98, 112)
@@ -88,26 +88,26 @@ def _person(x: int, y: int, r: int, clip: Rect) -> list[Mark]:
     ]
 
 
-def status_icons(color: Color, *, has_wifi: bool, is_airplane: bool) -> list[Mark]:
+def status_icons(color: Color, screen: Rect, *, has_wifi: bool, is_airplane: bool) -> list[Mark]:
     """Make the icons at the right end of the status bar: network, then the battery."""
     middle = STATUS_BAR // 2
-    right = SCREEN.right - 66
+    right = screen.right - 66
     battery = Rect(right - 28, middle - 22, right, middle + 22)
     marks: list[Mark] = [
-        Outline(battery, color, SCREEN, 7, 4),
-        Fill(Rect(battery.left + 8, battery.top - 6, battery.right - 8, battery.top), color, SCREEN, 2),
-        Fill(Rect(battery.left + 7, battery.top + 12, battery.right - 7, battery.bottom - 7), color, SCREEN, 2),
+        Outline(battery, color, screen, 7, 4),
+        Fill(Rect(battery.left + 8, battery.top - 6, battery.right - 8, battery.top), color, screen, 2),
+        Fill(Rect(battery.left + 7, battery.top + 12, battery.right - 7, battery.bottom - 7), color, screen, 2),
     ]
     x = battery.left - 24
     if is_airplane:
         marks += [
-            Stroke(((x - 44, middle), (x, middle)), color, SCREEN, 6),
-            Stroke(((x - 30, middle - 20), (x - 14, middle), (x - 30, middle + 20)), color, SCREEN, 6),
+            Stroke(((x - 44, middle), (x, middle)), color, screen, 6),
+            Stroke(((x - 30, middle - 20), (x - 14, middle), (x - 30, middle + 20)), color, screen, 6),
         ]
     else:
         for bar in range(4):
             left = x - 44 + bar * 12
-            marks.append(Fill(Rect(left, middle + 16 - bar * 9, left + 8, middle + 22), color, SCREEN, 3))
+            marks.append(Fill(Rect(left, middle + 16 - bar * 9, left + 8, middle + 22), color, screen, 3))
     if has_wifi:
         x -= 96
         for radius in (34, 22):
@@ -115,6 +115,6 @@ def status_icons(color: Color, *, has_wifi: bool, is_airplane: bool) -> list[Mar
                 (x + round(radius * cos(angle)), middle + 18 - round(radius * sin(angle)))
                 for angle in (pi / 4 + step * pi / 16 for step in range(9))
             )
-            marks.append(Stroke(points, color, SCREEN, 6))
-        marks.append(disc(x, middle + 14, 6, color, SCREEN))
+            marks.append(Stroke(points, color, screen, 6))
+        marks.append(disc(x, middle + 14, 6, color, screen))
     return marks

@@ -70,6 +70,10 @@ class Permissions:
         key = (package, full_name(permission))
         self.refused[key] = self.refused.get(key, 0) + 1
 
+    def has_refused(self, package: str, permission: str) -> bool:
+        """Tell whether somebody said no before: the next no is the last."""
+        return self.refused.get((package, full_name(permission)), 0) > 0
+
     def may_ask(self, package: str, permission: str) -> bool:
         """Tell whether a dialog would still be shown."""
         return self.refused.get((package, full_name(permission)), 0) < TIMES_TO_ASK
@@ -110,4 +114,6 @@ def permission_window(app_label: str, permission: str, answer: OnAnswer, *, is_l
         grant.children = [message, choices]
         return View("android.widget.LinearLayout", f"{CONTROLLER}:id/grant_singleton", children=[grant])
 
-    return Window(CONTROLLER, ACTIVITY, "Permission", f"permission/{permission}", body, is_dialog=True)
+    return Window(
+        CONTROLLER, ACTIVITY, "Permission", f"permission/{permission}", body, is_dialog=True, closes_outside=False
+    )

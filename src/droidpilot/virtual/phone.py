@@ -7,7 +7,6 @@ a socket, a shell or a wire format.
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from random import Random
@@ -27,28 +26,42 @@ from droidpilot.virtual.logbook import Level, Logbook, LogLine
 from droidpilot.virtual.motion import MOVE_MS, Slide
 from droidpilot.virtual.notifications import Notifications
 from droidpilot.virtual.permissions import Permissions, permission_window
+from droidpilot.virtual.scene_port import Scene
+from droidpilot.virtual.schedule import Schedule
 from droidpilot.virtual.store import Files, Settings
+from droidpilot.virtual.tasks import HOME, Tasks
 from droidpilot.virtual.wifi import Wifi, networks_in_reach
-from droidpilot.virtual.windows import SCREEN, Window
+from droidpilot.virtual.windows import Room, Window
 
+__all__ = ["HOME", "MODEL", "SDK", "TRANSITION_MS", "Look", "Phone", "Shown"]
 TRANSITION_MS = 280
 """A change begins to show 0 to so many ms after the input that made it."""
-MAX_WAITING = 64
-FOREVER = 1 << 62
-"""A time that never comes, in ms."""
 SDK = 34
 RELEASE = "14"
 MODEL = "Virtual Phone"
-HOME = "com.android.launcher3"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A window that accessibility reports, and what it sees of it."""
+
+    window: Window
+    root: SeenNode
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What accessibility sees at one moment, and whether it would see the same later."""
+    """What accessibility sees at one moment, and whether it would see the same later.
+
+    Roots come top to bottom. Source: AccessibilityWindowManager reports windows in descending layers; the server in the
+    phone keeps them in a hash set, whose order nobody promises, and a dump of a phone with three windows has this one.
+    """
 
     version: int
     is_still: bool
     roots: list[SeenNode]
+    windows: tuple[Shown, ...] = ()
+    """The same top to bottom with their windows; none where a scene is shown."""
 
     @property
     def root(self) -> SeenNode | None:
@@ -67,28 +80,25 @@ class Phone:
         clock: Clock | None = None,
     ) -> None:
         self.seed = seed
-        self.transition_ms = transition_ms
-        self.move_ms = move_ms  # how long a window slides, where there are transitions
         self.lock = threading.RLock()
         self.inputs = InputLog()
         self.faults = Faults()
-        self._clock: Clock = clock if clock is not None else SystemClock()
-        self._began = self._clock.monotonic()
-        self._acting_ms: int | None = None
-        self._delays = self.random("delays")
-        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
-        self._version = 0
-        self._moving_until = 0
-        self._changed_ms = 0
+        self.time = Schedule(
+            clock if clock is not None else SystemClock(),
+            self.lock,
+            self.random("delays"),
+            transition_ms=transition_ms,
+            move_ms=move_ms,
+        )
         self._look: Look | None = None
         self._xml: tuple[Look, int, str] | None = None
+        self._scene: Scene | None = None
         self.screen_on = True
         self.clipboard = ""
         self.last_toast: str | None = None
         self.resets = 0
-        self.display = Display(on_change=self.changed)
+        self._display = Display(on_change=self.changed)
         self.logbook = Logbook()
-        self._restless_until = 0
         self._start_over()
 
     def _start_over(self) -> None:
@@ -103,175 +113,157 @@ class Phone:
             Contacts(self),
         ]
         self.apps: dict[str, App] = {app.package: app for app in made}
-        self.tasks: dict[str, list[Window]] = {HOME: [self.apps[HOME].first()]}
-        self.front = HOME
-        self.recents: list[str] = []
+        self.tasks = Tasks(self.apps, self.time, on_start=self._started)
         self.notifications = Notifications()
         self.permissions = Permissions()
         self.hung: set[str] = set()
-        self.above: list[Window] = []
+        self.overlays: list[Window] = []
         self.changed()
 
     # time
 
     def now_ms(self) -> int:
-        """Return ms since the phone was made; while a delayed change happens, the time it was due."""
-        if self._acting_ms is not None:
-            return self._acting_ms
-        return int((self._clock.monotonic() - self._began) * 1000)
+        return self.time.now_ms()
 
     def wall_s(self) -> int:
         """Return the wall clock of the phone in seconds since 1970."""
-        return int(self._clock.now().timestamp())
+        return self.time.wall_s()
 
     def random(self, purpose: str) -> Random:
         return Random(f"{self.seed}/{purpose}")
 
+    @property
+    def transition_ms(self) -> int:
+        return self.time.transition_ms
+
     def later(self, act: Callable[[], None]) -> None:
-        with self.lock:
-            if self.transition_ms <= 0:
-                act()
-                self.changed()
-                return
-            while len(self._waiting) >= MAX_WAITING:
-                self._act(*self._waiting.popleft())
-            due = self.now_ms() + self._delays.randint(0, self.transition_ms)
-            if self._waiting:
-                due = max(due, self._waiting[-1][0])
-            self._waiting.append((due, act))
+        self.time.later(act)
 
     def advance(self) -> None:
         """Do what became due since the last call."""
-        with self.lock:
-            while self._waiting and self._waiting[0][0] <= self.now_ms():
-                self._act(*self._waiting.popleft())
-
-    def _act(self, due: int, act: Callable[[], None]) -> None:
-        self._acting_ms = due
-        try:
-            act()
-        finally:
-            self.changed()
-            self._acting_ms = None
+        self.time.advance()
 
     def changed(self) -> None:
         """Say that the picture may be another one now."""
-        self._version += 1
-        self._changed_ms = self.now_ms()
+        self.time.changed()
 
     def slide(self, *, dx: int = 0, dy: int = 0) -> Slide | None:
-        if self.transition_ms <= 0:
-            return None
-        made = Slide(self.now_ms(), dx, dy, self.move_ms)
-        self.moving_until(made.end_ms)
-        return made
+        return self.time.slide(dx=dx, dy=dy)
 
     def moving_until(self, end_ms: int) -> None:
         """Say that something moves until then."""
-        self._moving_until = max(self._moving_until, end_ms)
+        self.time.moving_until(end_ms)
+
+    def never_idle_until(self, until_ms: int | None) -> None:
+        self.time.restless_until(until_ms)
 
     @property
     def is_idle(self) -> bool:
         """Tell whether nothing moves and no change is on its way."""
         with self.lock:
-            self.advance()
-            return not self._waiting and self.now_ms() >= max(self._moving_until, self._restless_until)
+            return self.time.is_idle and not self._is_restless()
 
     @property
     def still_since_ms(self) -> int:
         """Return when the last change was made or the last movement ends, as `now_ms` counts."""
-        return max(self._changed_ms, self._moving_until)
+        return self.time.still_since_ms
 
     # windows
 
     @property
+    def display(self) -> Display:
+        """The display as it is now: the phone's, or that of the scene."""
+        return self._scene.display if self._scene is not None else self._display
+
+    @property
+    def scene(self) -> Scene | None:
+        """The foreign screen that is shown instead of the phone's own windows."""
+        return self._scene
+
+    @scene.setter
+    def scene(self, scene: Scene | None) -> None:
+        with self.lock:
+            self._scene = scene
+            self.changed()
+
+    @property
+    def front(self) -> str:
+        """The package whose task is in front."""
+        return self.tasks.front
+
+    @property
     def top(self) -> Window:
         """The window that has focus."""
-        return next((w for w in reversed(self.above) if w.kind != "overlay"), self.tasks[self.front][-1])
+        return self.tasks.top
+
+    @property
+    def package(self) -> str:
+        """The package in front, whoever shows it."""
+        return self._scene.package if self._scene is not None else self.top.package
+
+    @property
+    def activity(self) -> str:
+        """The activity in front, in full."""
+        return self._scene.activity if self._scene is not None else self.top.activity
+
+    @property
+    def is_secure(self) -> bool:
+        """Tell whether what is in front forbids pictures of itself."""
+        return self._scene.is_secure if self._scene is not None else self.top.is_secure
 
     def windows(self) -> list[Window]:
         """Return the windows that are shown, bottom to top."""
-        task = self.tasks[self.front]
-        begin = next(at for at in range(len(task) - 1, -1, -1) if at == 0 or not task[at].is_dialog)
-        return [*task[begin:], *self.above]
+        return [*self.tasks.shown, *self.overlays]
+
+    def room(self, window: Window) -> Room:
+        """Return where a window is laid out now."""
+        return Room(self.display.rect)
+
+    def _is_restless(self) -> bool:
+        return any(window.is_restless for window in self.windows())
 
     def open(self, window: Window) -> None:
-        self.later(lambda: self._open(window))
-
-    def _open(self, window: Window) -> None:
-        task = self.tasks.get(window.package)
-        if task is None or task[-1].key == window.key:
-            return
-        window.slide = self.slide(dy=160) if window.is_dialog else self.slide(dx=270)
-        task.append(window)
-        del task[1:-20]
+        self.later(lambda: self.tasks.open(window))
 
     def close(self, window: Window) -> None:
-        self.later(lambda: self._close(window))
-
-    def _close(self, window: Window) -> None:
-        task = self.tasks.get(window.package)
-        if task is None or window not in task[1:]:
-            return
-        del task[task.index(window) :]
-        if not window.is_dialog:
-            task[-1].slide = self.slide(dx=-270)
+        self.later(lambda: self.tasks.close(window))
 
     def back(self) -> None:
         self.later(self._back)
 
     def _back(self) -> None:
-        task = self.tasks[self.front]
-        if len(task) > 1:
-            self._close(task[-1])
-        elif self.front != HOME:
-            self._show(HOME)
+        if self.top.on_back is not None:
+            self.top.on_back()
+        else:
+            self.tasks.back()
 
     def home(self) -> None:
         """Go to the launcher, after the usual delay."""
-        self.later(self._home)
-
-    def _home(self) -> None:
-        del self.tasks[HOME][1:]
-        self._show(HOME)
+        self.later(self.tasks.home)
 
     def show_recents(self) -> None:
         """Open the overview of recent apps, after the usual delay."""
-        self.later(self._overview)
-
-    def _overview(self) -> None:
-        launcher = self.apps[HOME]
-        assert isinstance(launcher, Launcher)
-        self._show(HOME)
-        self._open(launcher.overview())
+        self.later(self.tasks.overview)
 
     def start(self, package: str) -> bool:
         if package not in self.apps:
             return False
-        self.later(lambda: self._show(package))
+        self.later(lambda: self.tasks.show(package))
         return True
 
-    def _show(self, package: str) -> None:
-        task = self.tasks.setdefault(package, [])
-        if not task:
-            task.append(self.apps[package].first())
-        if package != HOME:
-            self.recents = [package, *(p for p in self.recents if p != package)]
-        if self.front != package:
-            self.front = package
-            if package != HOME:
-                del self.tasks[HOME][1:]
-            task[-1].slide = self.slide(dy=240)
+    def _started(self, package: str) -> None:
+        """Do what happens when an app was started anew."""
 
     def stop(self, package: str) -> None:
         """Stop an app at once, as `am force-stop` does."""
         with self.lock:
-            if self.front == package:
-                self._home()
-            if package != HOME:
-                self.tasks.pop(package, None)
+            self.tasks.stop(package)
             self.hung.discard(package)
             self.changed()
+
+    @property
+    def recents(self) -> list[str]:
+        return self.tasks.recents
 
     def recent_apps(self) -> list[tuple[str, str]]:
         return [(package, self.apps[package].label) for package in self.recents]
@@ -282,13 +274,13 @@ class Phone:
         )
 
     def forget_recents(self) -> None:
-        self.later(self._forget_recents)
+        self.later(self.tasks.forget_recents)
 
-    def _forget_recents(self) -> None:
-        for package in self.recents:
-            self.tasks.pop(package, None)
-        self.recents = []
-        self._home()
+    def show_overlay(self, window: Window) -> None:
+        self.later(lambda: self.overlays.append(window))
+
+    def hide_overlay(self, window: Window) -> None:
+        self.later(lambda: self.overlays.remove(window) if window in self.overlays else None)
 
     def toast(self, text: str) -> None:
         self.last_toast = text
@@ -312,22 +304,25 @@ class Phone:
             on_answer(self.is_granted(package, permission))
             return
 
-        def answer(is_yes: bool) -> None:
-            self.later(lambda: answered(is_yes))
-
-        def answered(is_yes: bool) -> None:
-            if window in self.above:
-                self.above.remove(window)
-                if is_yes:
-                    self.permissions.put(package, permission, True)
-                else:
-                    self.permissions.refuse(package, permission)
-                on_answer(is_yes)
+        def answered(is_yes: bool | None) -> None:
+            if not self.tasks.has(window):
+                return
+            self.tasks.close(window)
+            if is_yes:
+                self.permissions.put(package, permission, True)
+            elif is_yes is not None:
+                self.permissions.refuse(package, permission)
+            on_answer(bool(is_yes))
 
         app = self.apps.get(package)
-        window = permission_window(app.label if app is not None else package, permission, answer)
-        window.kind = "system"
-        self.later(lambda: self.above.append(window))
+        window = permission_window(
+            app.label if app is not None else package,
+            permission,
+            lambda is_yes: self.later(lambda: answered(is_yes)),
+            is_last_time=self.permissions.has_refused(package, permission),
+        )
+        window.on_back = lambda: answered(None)
+        self.later(lambda: self.tasks.open(window, task=package))
 
     def crash(self, package: str, reason: str) -> None:
         with self.lock:
@@ -348,46 +343,49 @@ class Phone:
         """What `logcat` prints, oldest first."""
         return self.logbook.lines
 
-    def show_overlay(self, window: Window) -> None:
-        self.later(lambda: self.above.append(window))
-
-    def hide_overlay(self, window: Window) -> None:
-        self.later(lambda: self.above.remove(window) if window in self.above else None)
-
-    def never_idle_until(self, until_ms: int | None) -> None:
-        with self.lock:
-            self._restless_until = FOREVER if until_ms is None else until_ms
-            self.changed()
-
     # what is seen
 
     def look(self) -> Look:
         """Return what accessibility sees now."""
         with self.lock:
             self.advance()
-            now = self.now_ms()
             kept = self._look
-            if kept is not None and kept.is_still and kept.version == self._version:
+            if kept is not None and kept.is_still and kept.version == self.time.version:
                 return kept
-            # Top to bottom; a dialog takes all touches, so accessibility does not report what is below it.
-            roots: list[SeenNode] = []
+            if self._scene is not None:
+                self._look = Look(self.time.version, self.time.is_still, self._scene.roots())
+                return self._look
+            seen: list[Shown] = []
             for window in reversed(self.windows()):
-                seen = see(window.tree(now), window.package, SCREEN)
-                if seen is not None:
-                    roots.append(seen)
-                if window.kind != "overlay":
+                root = self.see(window)
+                if root is not None:
+                    seen.append(Shown(window, root))
+                # What is below such a window can neither be touched nor is it reported.
+                if window.is_modal:
                     break
-            is_still = now >= max(self._moving_until, self._restless_until)
-            self._look = Look(self._version, is_still, roots)
+            is_still = self.time.is_still and not self._is_restless()
+            self._look = Look(self.time.version, is_still, [shown.root for shown in seen], tuple(seen))
             return self._look
+
+    def see(self, window: Window) -> SeenNode | None:
+        """Build a window as it is now; None where nothing of it can be seen."""
+        room = self.room(window)
+        return see(window.tree(self.now_ms(), room), window.package, room.screen)
 
     def dump(self, max_depth: int) -> str:
         """Return the UI hierarchy as XML."""
         with self.lock:
+            if self._scene is not None:
+                return self._scene.dump().decode("utf-8", "replace")
             look = self.look()
             if self._xml is None or self._xml[0] is not look or self._xml[1] != max_depth:
-                self._xml = (look, max_depth, to_xml(look.roots, max_depth=max_depth))
+                self._xml = (look, max_depth, to_xml(look.roots, rotation=self.display.rotation, max_depth=max_depth))
             return self._xml[2]
+
+    def dump_bytes(self, max_depth: int) -> bytes:
+        """Return the UI hierarchy as a file has it: of a scene byte for byte, whatever those bytes are."""
+        with self.lock:
+            return self._scene.dump() if self._scene is not None else self.dump(max_depth).encode("utf-8")
 
     def state(self) -> dict[str, object]:
         """Return the truth, ready for JSON: what is in front, what was set and sent, which inputs were executed."""
@@ -398,8 +396,8 @@ class Phone:
                 "seed": self.seed,
                 "model": MODEL,
                 "screen_on": self.screen_on,
-                "package": window.package,
-                "activity": window.activity,
+                "package": self.package,
+                "activity": self.activity,
                 "title": window.title,
                 "dialog": window.is_dialog,
                 "focus": window.focus.name if window.focus is not None else None,
@@ -419,4 +417,6 @@ class Phone:
             }
             for app in self.apps.values():
                 told |= app.state()
+            if self._scene is not None:
+                told["scene"] = self._scene.state()
             return told

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
+from droidpilot.virtual.geometry import EMPTY, Rect
 from droidpilot.virtual.marks import Mark
 from droidpilot.virtual.paint import encode, paint
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.sketch import sketch
-from droidpilot.virtual.windows import SCREEN
 
 Kind = Literal["jpeg", "png"]
 MOST_KEPT = 4
@@ -28,6 +28,7 @@ class Camera:
         self._phone = phone
         self._turn = asyncio.Lock()
         self._marks: tuple[Mark, ...] = ()
+        self._screen = EMPTY
         self._kept: dict[tuple[Kind, float, int], bytes] = {}
         self.painted = 0
         """How often a picture was really painted."""
@@ -42,14 +43,15 @@ class Camera:
 
     async def _take(self, kind: Kind, scale: float, quality: int) -> bytes:
         async with self._turn:
-            marks = sketch(self._phone)
-            if marks != self._marks:
-                self._marks = marks
+            with self._phone.lock:
+                marks, screen = sketch(self._phone), self._phone.display.rect
+            if (marks, screen) != (self._marks, self._screen):
+                self._marks, self._screen = marks, screen
                 self._kept.clear()
             known = self._kept.get((kind, scale, quality))
             if known is not None:
                 return known
-            made = await asyncio.to_thread(_make, marks, kind, scale, quality)
+            made = await asyncio.to_thread(_make, marks, screen, kind, scale, quality)
             self.painted += 1
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
@@ -57,5 +59,5 @@ class Camera:
             return made
 
 
-def _make(marks: Sequence[Mark], kind: Kind, scale: float, quality: int) -> bytes:
-    return encode(paint(marks, SCREEN.width, SCREEN.height), kind, scale=scale, quality=quality)
+def _make(marks: Sequence[Mark], screen: Rect, kind: Kind, scale: float, quality: int) -> bytes:
+    return encode(paint(marks, screen.width, screen.height), kind, scale=scale, quality=quality)

@@ -11,7 +11,6 @@ from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.rpc_caller import Caller, Method, Params, first_of
 from droidpilot.virtual.rpc_values import BadParams, number_at, text_at, whole_at
 from droidpilot.virtual.touch import MAX_POINTS
-from droidpilot.virtual.windows import SCREEN
 
 STEP_MS: Final = 5
 """A step of a gesture takes so long in the in-phone server."""
@@ -33,7 +32,7 @@ async def click(caller: Caller, params: Params) -> object:
     else:
         took = caller.touch.tap(x, y)
     await caller.pause(took)
-    return SCREEN.has(x, y)
+    return caller.phone.display.rect.has(x, y)
 
 
 def _corner(node: SeenNode, corner: str) -> tuple[float, float]:

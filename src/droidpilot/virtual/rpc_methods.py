@@ -9,31 +9,31 @@ import base64
 from typing import Final
 
 from droidpilot.virtual import rpc_gestures as gestures
-from droidpilot.virtual.display import DENSITY
 from droidpilot.virtual.faults import Kind
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
 from droidpilot.virtual.phone import SDK
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
 from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
-from droidpilot.virtual.windows import SCREEN
 
 MAX_WAIT_MS: Final = 120_000
 
 
 def _device_info(caller: Caller, _: Params) -> object:
     caller.phone.look()
+    display = caller.phone.display
+    screen = display.rect
     return {
-        "currentPackageName": caller.phone.top.package,
-        "displayHeight": SCREEN.height,
-        "displayWidth": SCREEN.width,
-        "displayRotation": 0,
-        "displaySizeDpX": SCREEN.width * 160 // DENSITY,
-        "displaySizeDpY": SCREEN.height * 160 // DENSITY,
+        "currentPackageName": caller.phone.package,
+        "displayHeight": screen.height,
+        "displayWidth": screen.width,
+        "displayRotation": display.rotation,
+        "displaySizeDpX": screen.width * 160 // display.dpi,
+        "displaySizeDpY": screen.height * 160 // display.dpi,
         "productName": "virtual_phone",
         "screenOn": caller.phone.screen_on,
         "sdkInt": SDK,
-        "naturalOrientation": True,
+        "naturalOrientation": display.rotation % 2 == 0,
     }
 
 

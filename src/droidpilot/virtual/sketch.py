@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.glyphs import app_icon, arrow_left, arrow_send, status_icons, tick
-from droidpilot.virtual.hierarchy import SeenNode, see
+from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.marks import (
     BLACK,
     DARK,
@@ -26,7 +26,7 @@ from droidpilot.virtual.marks import (
 )
 from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.views import text_width
-from droidpilot.virtual.windows import SCREEN, STATUS_BAR, Window
+from droidpilot.virtual.windows import STATUS_BAR
 
 CLOCK = "12:00"
 """The status bar's clock stands still, as Android's own demo mode lets it: equal screens make equal pictures."""
@@ -39,57 +39,67 @@ TEXT_SCALE = 0.94
 def sketch(phone: Phone) -> tuple[Mark, ...]:
     """Return the marks of what the phone shows now, bottom first."""
     with phone.lock:
-        phone.look()
+        look = phone.look()
+        screen = phone.display.rect
         if not phone.screen_on:
-            return (Fill(SCREEN, BLACK, SCREEN),)
-        windows = _shown(phone)
+            return (Fill(screen, BLACK, screen),)
         marks: list[Mark] = []
         palette = DARK if phone.settings.get("secure", "ui_night_mode") == "2" else LIGHT
+        if phone.scene is not None:
+            return _scene(look.roots, palette, screen, is_secure=phone.is_secure)
+        windows = phone.windows()
+        known = {shown.window: shown.root for shown in look.windows}
         for number, window in enumerate(windows):
-            if number:
+            root = known[window] if window in known else phone.see(window)
+            if number and window.is_modal:
                 marks.append(Shade(SCRIM))
             if window.is_secure:
                 # The window may not be captured: where it is, a picture is black.
-                marks.append(Fill(window.tree(phone.now_ms()).bounds, BLACK, SCREEN))
+                marks.append(Fill(root.view.bounds if root is not None else screen, BLACK, screen))
             else:
-                marks += _Painter(window, palette).window(phone)
+                marks += _Painter(palette, screen, is_dialog=window.is_dialog).window(root, window.package)
         if not windows[-1].is_secure:
-            marks += _bars(phone, palette if windows[0].package != HOME else DARK, is_shaded=len(windows) > 1)
+            is_shaded = any(window.is_modal for window in windows[1:])
+            marks += _bars(phone, palette if windows[0].package != HOME else DARK, is_shaded=is_shaded)
         return tuple(marks)
 
 
-def _shown(phone: Phone) -> list[Window]:
-    """Return the windows of the task in front from the page up to the dialog on top."""
-    task = phone.tasks[phone.front]
-    begin = next(at for at in range(len(task) - 1, -1, -1) if at == 0 or not task[at].is_dialog)
-    return task[begin:]
+def _scene(roots: list[SeenNode], palette: Palette, screen: Rect, *, is_secure: bool) -> tuple[Mark, ...]:
+    """Return the marks of a foreign screen: of what its nodes say, and nothing else."""
+    if is_secure:
+        return (Fill(screen, BLACK, screen),)
+    marks: list[Mark] = [Fill(screen, palette.surface, screen)]
+    for root in reversed(roots):
+        marks += _Painter(palette, screen, is_dialog=False).window(root, root.package)
+    return tuple(marks)
 
 
 def _bars(phone: Phone, palette: Palette, *, is_shaded: bool) -> list[Mark]:
+    screen = phone.display.rect
     color = WHITE if is_shaded else palette.text
-    clock = Words(CLOCK, Rect(66, 0, 300, STATUS_BAR), color, SCREEN, 40, is_middle=True)
-    pill = Rect(SCREEN.width // 2 - 150, SCREEN.bottom - 38, SCREEN.width // 2 + 150, SCREEN.bottom - 26)
+    clock = Words(CLOCK, Rect(66, 0, 300, STATUS_BAR), color, screen, 40, is_middle=True)
+    pill = Rect(screen.width // 2 - 150, screen.bottom - 38, screen.width // 2 + 150, screen.bottom - 26)
     airplane = phone.settings.is_on("global", "airplane_mode_on")
-    icons = status_icons(color, has_wifi=phone.wifi.connected is not None, is_airplane=airplane)
-    return [clock, *icons, Fill(pill, color, SCREEN, 6)]
+    icons = status_icons(color, screen, has_wifi=phone.wifi.connected is not None, is_airplane=airplane)
+    return [clock, *icons, Fill(pill, color, screen, 6)]
 
 
 class _Painter:
     """Sketches one window."""
 
-    def __init__(self, window: Window, palette: Palette) -> None:
-        self._window = window
+    def __init__(self, palette: Palette, screen: Rect, *, is_dialog: bool) -> None:
         self._palette = palette
+        self._screen = screen
+        self._is_dialog = is_dialog
         self._marks: list[Mark] = []
 
-    def window(self, phone: Phone) -> list[Mark]:
-        window, palette = self._window, self._palette
-        root = see(window.tree(phone.now_ms()), window.package, SCREEN)
-        if window.package == HOME:
-            self._marks.append(Gradient(SCREEN, *WALLPAPER))
+    def window(self, root: SeenNode | None, package: str) -> list[Mark]:
+        palette, screen = self._palette, self._screen
+        if package == HOME:
+            self._marks.append(Gradient(screen, *WALLPAPER))
         elif root is not None:
-            color = palette.raised if window.is_dialog else palette.surface
-            self._marks.append(Fill(root.view.bounds, color, SCREEN, DIALOG_RADIUS if window.is_dialog else 0))
+            color = palette.raised if self._is_dialog else palette.surface
+            self._marks.append(Fill(root.view.bounds, color, screen, DIALOG_RADIUS if self._is_dialog else 0))
         if root is not None:
             for node in root.walk():
                 self._node(node)
@@ -191,7 +201,7 @@ class _Painter:
 
     def _button(self, node: SeenNode) -> None:
         view, palette = node.view, self._palette
-        is_filled = not self._window.is_dialog and node.package != HOME
+        is_filled = not self._is_dialog and node.package != HOME
         if node.package == HOME:
             self._fill(_inset(view.bounds, 4, 16), node.bounds, palette.raised, radius=50)
             color = palette.text
@@ -222,7 +232,7 @@ class _Painter:
         box = _inset(view.bounds, 4, 8)
         field = view.edits
         assert field is not None
-        ground = palette.surface if self._window.is_dialog else palette.raised
+        ground = palette.surface if self._is_dialog else palette.raised
         self._fill(box, node.bounds, ground, radius=40)
         edge, width = (palette.accent, 6) if view.is_focused else (palette.faint, 3)
         self._marks.append(Outline(box, edge, node.bounds, 40, width))
@@ -244,7 +254,7 @@ class _Painter:
 
     def _bubble(self, node: SeenNode) -> None:
         view, b = node.view, node.view.bounds
-        is_ours = b.left > SCREEN.width // 6
+        is_ours = b.left > self._screen.width // 6
         margins = view.pad[0] + view.pad[2]
         # As wide as its words; ours stand at the right.
         width = min(b.width - 36, text_width(view.text, view.size) + margins)

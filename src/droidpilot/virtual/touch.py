@@ -9,11 +9,13 @@ from __future__ import annotations
 from droidpilot.virtual.hierarchy import SeenNode, under
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.views import TextField
-from droidpilot.virtual.windows import NAVIGATION_BAR, SCREEN
+from droidpilot.virtual.windows import NAVIGATION_BAR, Window
 
 SLOP = 24
 """A finger that moves less than this (px) does not scroll."""
 LONG_PRESS_MS = 500
+HOME_GESTURE = 300
+"""A swipe up from the bottom edge that is longer (px) goes home."""
 MAX_POINTS = 200
 DIGITS = {code: str(code - 7) for code in range(7, 17)}
 LETTERS = {code: chr(ord("a") + code - 29) for code in range(29, 55)}
@@ -24,7 +26,7 @@ KEY_ESCAPE, KEY_RECENTS, KEY_SLEEP, KEY_WAKEUP, KEY_PASTE = 111, 187, 223, 224, 
 
 
 class Touch:
-    """Executes inputs on one phone."""
+    """Executes inputs on one phone, or on the scene it shows."""
 
     def __init__(self, phone: Phone) -> None:
         self._phone = phone
@@ -34,8 +36,13 @@ class Touch:
     def tap(self, x: float, y: float) -> int:
         """Tap a point."""
         with self._phone.lock:
-            chain = self._chain(x, y)
-            self._phone.inputs.note("tap", x=int(x), y=int(y), on=self._click(chain, x, y))
+            scene = self._phone.scene
+            if scene is not None:
+                on = scene.tap(x, y) if self._phone.screen_on else None
+                self._phone.changed()
+            else:
+                on = self._click(x, y)
+            self._phone.inputs.note("tap", x=int(x), y=int(y), on=on)
         return 0
 
     def long_press(self, x: float, y: float, lasts_ms: int) -> int:
@@ -43,17 +50,24 @@ class Touch:
         if lasts_ms < LONG_PRESS_MS:
             return self.tap(x, y)
         with self._phone.lock:
-            chain = self._chain(x, y)
-            node = next((n for n in chain if n.view.is_clickable or n.view.on_long_click is not None), None)
-            if node is not None and node.view.is_enabled and node.view.on_long_click is not None:
-                node.view.on_long_click()
+            scene = self._phone.scene
+            if scene is not None:
+                on = scene.long_press(x, y, lasts_ms) if self._phone.screen_on else None
                 self._phone.changed()
-                on: str | None = name_of(node)
             else:
-                # A view without a long press listener clicks when the finger goes up.
-                on = self._click(chain, x, y)
+                on = self._hold(x, y)
             self._phone.inputs.note("long_press", x=int(x), y=int(y), ms=lasts_ms, on=on)
         return self._time(lasts_ms)
+
+    def _hold(self, x: float, y: float) -> str | None:
+        _, chain = self._hit(x, y)
+        node = next((n for n in chain if n.view.is_clickable or n.view.on_long_click is not None), None)
+        if node is None or not node.view.is_enabled or node.view.on_long_click is None:
+            # A view without a long press listener clicks when the finger goes up.
+            return self._click(x, y)
+        node.view.on_long_click()
+        self._phone.changed()
+        return name_of(node)
 
     def swipe(self, points: list[tuple[float, float]], lasts_ms: int, *, kind: str = "swipe") -> int:
         """Move a finger along points, evenly; what scrolls under the first point follows it."""
@@ -61,16 +75,26 @@ class Touch:
         if len(points) == 1 or max(abs(x - x1) + abs(y - y1) for x, y in points) < SLOP:
             return self.long_press(x1, y1, lasts_ms)
         with self._phone.lock:
-            chain = self._chain(x1, y1)
-            now, took = self._phone.now_ms(), self._time(lasts_ms)
-            if y1 >= SCREEN.bottom - NAVIGATION_BAR and y1 - y2 > 300:
-                self._phone.home()
-                on: str | None = "home gesture"
+            took = self._time(lasts_ms)
+            scene = self._phone.scene
+            if scene is not None:
+                on = scene.swipe(points, lasts_ms) if self._phone.screen_on else None
+                self._phone.changed()
             else:
-                on = self._scroll(chain, int(y1 - y2), now, took)
+                on = self._drag((x1, y1), (x2, y2), took)
             facts = {"x1": int(x1), "y1": int(y1), "x2": int(x2), "y2": int(y2), "ms": lasts_ms, "on": on}
             self._phone.inputs.note(kind, **facts)
         return took
+
+    def _drag(self, begin: tuple[float, float], end: tuple[float, float], took: int) -> str | None:
+        """Do what a swipe does: a gesture of the system at an edge, else it scrolls."""
+        phone = self._phone
+        _, chain = self._hit(*begin)
+        up = begin[1] - end[1]
+        if begin[1] >= phone.display.rect.bottom - NAVIGATION_BAR and up > HOME_GESTURE:
+            phone.home()
+            return "home gesture"
+        return self._scroll(chain, int(up), phone.now_ms(), took)
 
     def finger(self, action: int, x: float, y: float) -> bool:
         """Take one raw event: 0 down, 1 up, 2 move. A move scrolls at once; an up without one is a tap."""
@@ -83,12 +107,14 @@ class Touch:
                 return False
             x0, y0, since = self._down
             moved = abs(x - x0) + abs(y - y0) >= SLOP or self._last != (x0, y0)
-            if moved and self._last != (x, y):
-                on = self._scroll(self._chain(x0, y0), int(self._last[1] - y), now, 0)
+            if moved and self._last != (x, y) and self._phone.scene is None:
+                on = self._scroll(self._hit(x0, y0)[1], int(self._last[1] - y), now, 0)
                 self._phone.inputs.note("move", x=int(x), y=int(y), on=on)
                 self._last = (x, y)
             if action == 1:
                 self._down = None
+                if moved and self._phone.scene is not None:
+                    self.swipe([(x0, y0), (x, y)], now - since, kind="move")
                 if not moved:
                     held = now - since
                     self.long_press(x0, y0, held) if held >= LONG_PRESS_MS else self.tap(x0, y0)
@@ -104,6 +130,9 @@ class Touch:
                 self.power(code == KEY_WAKEUP or (code == KEY_POWER and not phone.screen_on))
             elif not phone.screen_on:
                 return 0
+            elif phone.scene is not None:
+                phone.scene.key(code)
+                phone.changed()
             elif code == KEY_HOME:
                 phone.home()
             elif code in (KEY_BACK, KEY_ESCAPE):
@@ -141,6 +170,12 @@ class Touch:
     def type_text(self, text: str, *, kind: str = "text") -> bool:
         """Add text at the cursor of the focused field; tell whether there is one."""
         with self._phone.lock:
+            scene = self._phone.scene
+            if scene is not None:
+                self._phone.inputs.note(kind, chars=len(text), on="scene")
+                is_done = self._phone.screen_on and scene.type_text(text)
+                self._phone.changed()
+                return is_done
             self._phone.look()
             field = self._phone.top.focus
             self._phone.inputs.note(kind, chars=len(text), on=field.name if field is not None else None)
@@ -153,6 +188,12 @@ class Touch:
     def clear_focused(self) -> bool:
         """Empty the focused field; tell whether there is one."""
         with self._phone.lock:
+            scene = self._phone.scene
+            if scene is not None:
+                self._phone.inputs.note("clear_text", on="scene")
+                is_done = self._phone.screen_on and scene.clear_text()
+                self._phone.changed()
+                return is_done
             self._phone.look()
             field = self._phone.top.focus
             if field is None:
@@ -164,6 +205,13 @@ class Touch:
 
     def set_text(self, node: SeenNode, text: str) -> bool:
         """Replace the text of a field, as the accessibility action does; tell whether it can be edited."""
+        scene = self._phone.scene
+        if scene is not None:
+            with self._phone.lock:
+                self._phone.inputs.note("set_text", chars=len(text), on=name_of(node))
+                is_done = scene.set_text(node, text)
+                self._phone.changed()
+            return is_done
         field = node.view.edits
         if field is None or not node.view.is_enabled:
             return False
@@ -177,20 +225,26 @@ class Touch:
     def _time(self, lasts_ms: int) -> int:
         return lasts_ms if self._phone.transition_ms > 0 else 0
 
-    def _chain(self, x: float, y: float) -> list[SeenNode]:
+    def _hit(self, x: float, y: float) -> tuple[Window | None, list[SeenNode]]:
+        """Return the topmost window that takes a touch at the point and its nodes there, topmost first."""
         look = self._phone.look()
         if not self._phone.screen_on:
-            return []
-        chain = next((hit for root in look.roots if (hit := under(root, x, y))), [])
-        # A main thread that stands still takes nothing.
-        return [] if chain and chain[0].package in self._phone.hung else chain
+            return None, []
+        for shown in look.windows:
+            chain = under(shown.root, x, y)
+            if chain or shown.window.is_modal:
+                # A main thread that stands still takes nothing.
+                return (None, []) if shown.window.package in self._phone.hung else (shown.window, chain)
+        return None, []
 
-    def _click(self, chain: list[SeenNode], x: float, y: float) -> str | None:
+    def _click(self, x: float, y: float) -> str | None:
         """Click the topmost node that takes touches; a disabled one takes them and does nothing."""
         phone = self._phone
-        window = phone.top
+        window, chain = self._hit(x, y)
+        if window is None:
+            return None
         if not chain:
-            if window.is_dialog and phone.screen_on:
+            if window.is_dialog and window.closes_outside:
                 phone.close(window)
                 return "outside the dialog"
             return None

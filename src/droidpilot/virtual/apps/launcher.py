@@ -8,7 +8,7 @@ from droidpilot.virtual.views import FILL, View
 from droidpilot.virtual.widgets import button, label
 from droidpilot.virtual.windows import Window
 
-ICONS_A_ROW = 4
+ICON_WIDTH = 240
 
 
 class Launcher:
@@ -37,9 +37,14 @@ class Launcher:
     def _home(self) -> View:
         apps = self._host.launchable_apps()
         grid = View("android.view.ViewGroup", f"{LAUNCHER}:id/workspace", height=FILL, pad=(60, 300, 60, 0))
-        for begin in range(0, len(apps), ICONS_A_ROW):
+        screen = self._host.display.rect
+        # A screen that lies has room for more icons beside each other, and for fewer rows.
+        a_row = max(1, (screen.width - 120) // ICON_WIDTH)
+        if screen.width > screen.height:
+            grid.pad = (60, 120, 60, 0)
+        for begin in range(0, len(apps), a_row):
             line = View("android.view.ViewGroup", layout="row", height=300)
-            line.children = [self._icon(package, name) for package, name in apps[begin : begin + ICONS_A_ROW]]
+            line.children = [self._icon(package, name) for package, name in apps[begin : begin + a_row]]
             grid.children.append(line)
         return grid
 
@@ -49,7 +54,7 @@ class Launcher:
             text=name,
             desc=name,
             size=36,
-            width=240,
+            width=ICON_WIDTH,
             height=280,
             pad=(20, 200, 20, 20),
             on_click=lambda: self._start(package),

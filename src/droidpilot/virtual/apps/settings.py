@@ -12,7 +12,7 @@ from droidpilot.virtual.apps.wifi_settings import WifiPages
 from droidpilot.virtual.host import Host
 from droidpilot.virtual.views import FILL, Rows, TextField, View, natural
 from droidpilot.virtual.widgets import ROW_HEIGHT, button, dialog, label, page, row, switch_row, text_field
-from droidpilot.virtual.windows import SCREEN, Window
+from droidpilot.virtual.windows import Window
 
 LIST_ID = "com.android.settings:id/recycler_view"
 Act = Callable[[], None]
@@ -47,7 +47,7 @@ class SettingsApp:
         def body() -> View:
             made = rows()
             shown = View("androidx.recyclerview.widget.RecyclerView", LIST_ID, scroll=window.scroll("list"))
-            shown.rows = Rows([natural(view, SCREEN.width)[1] for view in made], lambda n: made[n])
+            shown.rows = Rows([natural(view, self._host.display.rect.width)[1] for view in made], lambda n: made[n])
             return page(SETTINGS, title, shown, on_up=up)
 
         window = Window(SETTINGS, f"{SETTINGS}{activity}", title, title, body)

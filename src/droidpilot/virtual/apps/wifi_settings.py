@@ -8,7 +8,7 @@ from droidpilot.virtual.motion import Slide
 from droidpilot.virtual.views import Rows, TextField, View, natural
 from droidpilot.virtual.widgets import button, check_box, dialog, label, main_switch, page, row, text_field
 from droidpilot.virtual.wifi import MIN_PASSWORD, Network
-from droidpilot.virtual.windows import SCREEN, Window
+from droidpilot.virtual.windows import Window
 
 BARS = ("No signal", "Weak signal", "Fair signal", "Good signal", "Strong signal")
 
@@ -40,7 +40,7 @@ class WifiPages:
             made.append(label("To see available networks, turn on Wi-Fi", size=40, pad=(66, 40, 66, 40)))
         shown = View("androidx.recyclerview.widget.RecyclerView", "com.android.settings:id/recycler_view")
         shown.scroll = window.scroll("list")
-        shown.rows = Rows([natural(view, SCREEN.width)[1] for view in made], lambda n: made[n])
+        shown.rows = Rows([natural(view, self._host.display.rect.width)[1] for view in made], lambda n: made[n])
         return page(SETTINGS, "Wi-Fi", shown, on_up=self._host.back)
 
     def _turn(self) -> None:
