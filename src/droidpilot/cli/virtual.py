@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,6 +29,9 @@ def start(
         int, typer.Option(metavar="P", min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")
     ] = 0,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same phone.")] = 0,
+    scene: Annotated[
+        str, typer.Option(metavar="FILE", help="Show this uiautomator dump, or a folder with a scene.toml.")
+    ] = "",
     json: options.Json = False,
 ) -> Exit:
     """Run a virtual phone until Ctrl-C. It prints its serial, which --device accepts.
@@ -37,8 +41,10 @@ def start(
     from droidpilot.cli import starting
     from droidpilot.cli.target import reap_dead, with_private_server
     from droidpilot.core.clock import SystemClock
+    from droidpilot.virtual.scene_file import read_scene
     from droidpilot.virtual.server import serve
 
+    script = read_scene(Path(scene)) if scene else None
     home = starting.start({}).home
     reap_dead(home)
     with ExitStack() as stack:
@@ -49,7 +55,7 @@ def start(
             _tell(registered, as_json=json)
             return registered
 
-        serve(home, port=port, seed=seed, on_ready=on_ready)
+        serve(home, port=port, seed=seed, scene=script, on_ready=on_ready)
     return Exit.DONE
 
 

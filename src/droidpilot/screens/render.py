@@ -60,7 +60,7 @@ def body(screen: Screen, *, limit_bytes: int | None = None, from_ref: int | None
     """Write a screen without its header, from the line of `from_ref` on, at most about `limit_bytes` of UTF-8.
 
     A cut drops whole lines from the end, in front of a line with a ref, so that the rest can be asked for; the health
-    line says how many. There is always at least one line; a very long one is cut inside where it alone is over the limit.
+    line says how many. There is always at least one line; a very long one that alone is over the limit is cut inside.
 
     Raises:
         TargetError: code no_line: no line begins with `from_ref`.

@@ -11,6 +11,7 @@ from droidpilot.virtual import broken_dumps
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASE, SDK
+from droidpilot.virtual.scene_port import DumpRefused
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
 
@@ -209,6 +210,10 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
         if failure:
             data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
         job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))
+    except DumpRefused as refused:
+        # As on real phones: the line alone, exit code 0 and no file.
+        job.say(refused.line)
+        return 0
     except StoreFull as full:
         return job.fail(f"ERROR: {full}")
     job.say(f"UI hierchary dumped to: {path}")

@@ -27,6 +27,7 @@ from droidpilot.virtual.motion import MOVE_MS, Slide
 from droidpilot.virtual.notifications import Notifications
 from droidpilot.virtual.permissions import Permissions, permission_window
 from droidpilot.virtual.scene_port import Scene
+from droidpilot.virtual.scene_scan import as_text
 from droidpilot.virtual.schedule import Schedule
 from droidpilot.virtual.store import Files, Settings
 from droidpilot.virtual.tasks import HOME, Tasks
@@ -349,12 +350,13 @@ class Phone:
         """Return what accessibility sees now."""
         with self.lock:
             self.advance()
+            if self._scene is not None:
+                # Asked each time: it may go to another page by itself.
+                self._look = Look(self.time.version, self.time.is_still, self._scene.roots())
+                return self._look
             kept = self._look
             if kept is not None and kept.is_still and kept.version == self.time.version:
                 return kept
-            if self._scene is not None:
-                self._look = Look(self.time.version, self.time.is_still, self._scene.roots())
-                return self._look
             seen: list[Shown] = []
             for window in reversed(self.windows()):
                 root = self.see(window)
@@ -376,7 +378,7 @@ class Phone:
         """Return the UI hierarchy as XML."""
         with self.lock:
             if self._scene is not None:
-                return self._scene.dump().decode("utf-8", "replace")
+                return as_text(self._scene.dump())
             look = self.look()
             if self._xml is None or self._xml[0] is not look or self._xml[1] != max_depth:
                 self._xml = (look, max_depth, to_xml(look.roots, rotation=self.display.rotation, max_depth=max_depth))

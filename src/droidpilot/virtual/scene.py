@@ -2,33 +2,28 @@
 
 Nothing in it scrolls or opens by itself. A tap, a key or some time may lead to another page, where the scene's file
 says so; typed text stands in its field, and in the dump, while every other byte stays as it is in the file. This file
-must never know a phone or a wire.
+must never know a wire.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from droidpilot.virtual.display import Display
 from droidpilot.virtual.hierarchy import SeenNode
+from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.scene_file import Move, Script
 from droidpilot.virtual.scene_page import TAKERS, SceneNode, ShownPage
+from droidpilot.virtual.scene_port import DumpRefused
 from droidpilot.virtual.scene_scan import Found, Scan
+from droidpilot.virtual.touch import CHARACTERS, KEY_DELETE
 from droidpilot.virtual.views import TextField
 
 NEAR: Final = 60
 """px; so near to a place is at it, where no node takes the finger."""
-SLOP: Final = 24
-"""px; a finger that moves less taps."""
-_ERROR_WORDS: Final = ("error", "exception", "java.", "illegal", "killed")
-
-
-class DumpRefused(Exception):
-    """The file is no dump but the message of one that failed; `line` is that message."""
-
-    def __init__(self, line: str) -> None:
-        super().__init__(line)
-        self.line = line
+_ERROR: Final = re.compile(r"(?i)(?:error|exception|killed|illegal|java\.|android\.)")
 
 
 class Scene:
@@ -57,13 +52,8 @@ class Scene:
         return self._page
 
     @property
-    def size(self) -> tuple[int, int]:
-        """Width and height of the display as shown, px."""
-        return self.page.size
-
-    @property
-    def rotation(self) -> int:
-        return self.page.rotation
+    def display(self) -> Display:
+        return self.page.display
 
     @property
     def package(self) -> str:
@@ -87,15 +77,6 @@ class Scene:
         self._check()
         return self.page.dump()
 
-    def dump_text(self) -> str:
-        """Return the dump as the in-phone server hands it over: as text.
-
-        Raises:
-            DumpRefused: the file is the message of a dump that failed.
-        """
-        self._check()
-        return self.page.dump_text()
-
     def roots(self) -> list[SeenNode]:
         """Return the windows in the order of the file, with all their nodes."""
         return [node for node in self.page.nodes() if node.parent is None]
@@ -117,25 +98,27 @@ class Scene:
                 self._go(move)
         return name
 
-    def long_press(self, x: float, y: float) -> str | None:
+    def long_press(self, x: float, y: float, lasts_ms: int) -> str | None:
         """Hold a point: a field gets the cursor; it leads nowhere."""
         found = self._press(x, y)
         return self.page.name(found) if found is not None else None
 
-    def swipe(self, x1: float, y1: float, x2: float, y2: float) -> str | None:
-        """Swipe: nothing moves; one of no length is a tap."""
-        if abs(x2 - x1) + abs(y2 - y1) < SLOP:
-            return self.tap(x1, y1)
-        found = self.page.under(x1, y1, "scrollable")
+    def swipe(self, points: list[tuple[float, float]], lasts_ms: int) -> str | None:
+        """Swipe or drag: nothing moves."""
+        found = self.page.under(*points[0], "scrollable")
         return self.page.name(found) if found is not None else None
 
-    def key(self, code: int) -> bool:
-        """Press a key; tell whether it led to another page."""
-        self._settle()
+    def key(self, code: int) -> None:
+        """Press a key: it leads to another page, or writes into the field with the cursor."""
+        page, field = self.page, self.focus
         move = next((move for move in self._moves() if move.key == code), None)
         if move is not None:
             self._go(move)
-        return move is not None
+        elif field is not None and page.focus is not None:
+            if code == KEY_DELETE:
+                page.put(page.focus, field.text[:-1])
+            elif code in CHARACTERS:
+                page.put(page.focus, field.text + CHARACTERS[code])
 
     @property
     def focus(self) -> TextField | None:
@@ -143,19 +126,14 @@ class Scene:
         page = self.page
         return page.text_field(page.focus) if page.focus is not None else None
 
-    def put(self, text: str) -> bool:
-        """Replace what stands in the field with the cursor; tell whether there is one."""
-        page = self.page
-        if page.focus is None:
-            return False
-        page.put(page.focus, text)
-        self.on_change()
-        return True
-
     def type_text(self, text: str) -> bool:
         """Add text at the end of the field with the cursor; tell whether there is one."""
         field = self.focus
-        return field is not None and self.put(field.text + text)
+        return field is not None and self._put(field.text + text)
+
+    def clear_text(self) -> bool:
+        """Empty the field with the cursor; tell whether there is one."""
+        return self._put("")
 
     def set_text(self, node: SeenNode, text: str) -> bool:
         """Replace the text of a node, as the accessibility action does; tell whether it can be edited."""
@@ -165,13 +143,15 @@ class Scene:
         if not node.found.is_on("enabled", default=True):
             return False
         page.put(node.found, text)
-        self.on_change()
         return True
 
     # inside
 
-    def _settle(self) -> None:
-        _ = self.page
+    def _put(self, text: str) -> bool:
+        page = self.page
+        if page.focus is not None:
+            page.put(page.focus, text)
+        return page.focus is not None
 
     def _check(self) -> None:
         line = error_line(self.page.scan)
@@ -193,7 +173,6 @@ class Scene:
         found = page.under(x, y, *TAKERS)
         if found is not None and page.is_editable(found) and found.is_on("enabled", default=True):
             page.focus_on(found)
-            self.on_change()
         return found
 
     def _is_meant(self, move: Move, found: Found | None, x: float, y: float) -> bool:
@@ -213,4 +192,12 @@ def error_line(scan: Scan) -> str | None:
         return None
     said = scan.text().strip(" \t\r\n\0\ufeff")
     first = said.splitlines()[0] if said else ""
-    return first[:2_000] if any(word in first.lower() for word in _ERROR_WORDS) else None
+    return first[:2_000] if _ERROR.match(first) else None
+
+
+def show(phone: Phone, script: Script) -> Scene:
+    """Show a scene on a phone; return it."""
+    scene = Scene(script, now_ms=phone.now_ms)
+    scene.on_change = phone.changed
+    phone.scene = scene
+    return scene

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidpilot.virtual.display import DENSITY, LEAST_DENSITY, MOST_DENSITY, Display
 from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.scene_file import Page
 from droidpilot.virtual.scene_scan import Found, Scan
@@ -19,6 +20,9 @@ UNKNOWN_PACKAGE: Final = "com.example.scene"
 """In front where the dump names no package."""
 TAKERS: Final = ("clickable", "long-clickable", "checkable")
 """A node with one of these takes a finger."""
+USUAL_WIDTH_DP: Final = 393
+LEAST_TEXT: Final = 10
+"""px; no text is painted smaller."""
 _SYSTEM_UI: Final = "com.android.systemui"
 _EDITABLE: Final = ("EditText", "AutoCompleteTextView")
 _KEYBOARDS: Final = ("inputmethod", ".ime.", "keyboard")
@@ -59,14 +63,8 @@ class ShownPage:
             if found.is_on("focused") and self.is_editable(found):
                 self.focus = found
         self._first_focus = self.focus
-
-    @property
-    def size(self) -> tuple[int, int]:
-        return self.page.size or self.scan.size
-
-    @property
-    def rotation(self) -> int:
-        return self.scan.rotation if self.page.rotation is None else self.page.rotation
+        self.display = _display(page)
+        """The display that the dump was taken on."""
 
     @property
     def package(self) -> str:
@@ -89,16 +87,6 @@ class ShownPage:
         if self._dump is None:
             self._dump = written(self.scan, self._changes())
         return self._dump
-
-    def dump_text(self) -> str:
-        """Return the dump as the in-phone server hands it over: as text."""
-        data = self.dump()
-        if self.scan.is_utf16:
-            return data.decode("utf-16", "replace")
-        try:
-            return data.decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            return data.decode("utf-8", "replace")
 
     def nodes(self) -> list[SceneNode]:
         """Return all nodes in the order of the file."""
@@ -220,10 +208,20 @@ class ShownPage:
             is_checkable=found.is_on("checkable"),
             is_checked=found.is_on("checked"),
             is_selected=found.is_on("selected"),
+            size=max(LEAST_TEXT, min(44 * self.display.dpi // DENSITY, found.whole.height * 3 // 4)),
             edits=edits,
             is_focused=found is self.focus if edits is not None else found.is_on("focused"),
             bounds=found.whole,
         )
+
+
+def _display(page: Page) -> Display:
+    """Return the display of a page: natural size, rotation, and a density at which it is as wide as most phones."""
+    width, height = page.size or page.scan.size
+    rotation = page.scan.rotation if page.rotation is None else page.rotation
+    natural = (height, width) if rotation % 2 else (width, height)
+    dpi = max(LEAST_DENSITY, min(MOST_DENSITY, round(min(natural) * 160 / USUAL_WIDTH_DP)))
+    return Display(natural=natural, density=dpi, rotation=rotation)
 
 
 def _is_helper(package: str) -> bool:

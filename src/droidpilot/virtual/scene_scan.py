@@ -84,8 +84,8 @@ class Scan:
         return bool(self.nodes) or "<hierarchy" in self.raw
 
     def text(self) -> str:
-        """Return the file as a Java string would hold it."""
-        return in_words(self.raw) if not self.is_utf16 else self.raw
+        """Return the file as text."""
+        return as_text(self.data)
 
     def encode(self, raw: str) -> bytes:
         """Turn `raw`, or a changed copy of it, back into bytes."""
@@ -103,7 +103,7 @@ class Scan:
         value = node.values.get(name, "")
         if not value:
             return ""
-        text = _REFERENCE.sub(_character, value if self.is_utf16 else in_words(value))
+        text = _REFERENCE.sub(_character, value if self.is_utf16 else as_text(value.encode("latin-1")))
         return _joined(text)
 
 
@@ -195,9 +195,10 @@ def _size(nodes: list[Found], told: tuple[int, int]) -> tuple[int, int]:
     return min(MAX_SIDE, width), min(MAX_SIDE, height)
 
 
-def in_words(raw: str) -> str:
-    """Turn bytes, held one a character, into text: UTF-8, with encoded surrogates joined and the rest replaced."""
-    data = raw.encode("latin-1")
+def as_text(data: bytes) -> str:
+    """Read a dump as text, as Java would hold it: encoded surrogates stay, what is no UTF-8 is marked."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -24,6 +24,8 @@ from droidpilot.virtual.control import Control
 from droidpilot.virtual.faults import Fault
 from droidpilot.virtual.motion import MOVE_MS
 from droidpilot.virtual.phone import MODEL, TRANSITION_MS, Phone
+from droidpilot.virtual.scene import show
+from droidpilot.virtual.scene_file import Script
 from droidpilot.virtual.services import Services
 from droidpilot.virtual.transport import Identity, Transport
 
@@ -190,6 +192,7 @@ def running_phone(
     move_ms: int = MOVE_MS,
     home: Path | None = None,
     clock: Clock | None = None,
+    scene: Script | None = None,
 ) -> Iterator[VirtualPhone]:
     """Run a phone in a thread for the length of a `with`; it is registered where a state folder is given.
 
@@ -197,6 +200,8 @@ def running_phone(
         UsageError, DeviceUnavailable: the port cannot be used.
     """
     phone = Phone(seed=seed, transition_ms=transition_ms, move_ms=move_ms, clock=clock)
+    if scene is not None:
+        show(phone, scene)
     ready: list[registry.Entry | BaseException] = []
     is_ready = threading.Event()
     loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
@@ -246,6 +251,7 @@ def serve(
     port: int = 0,
     seed: int = 0,
     transition_ms: int = TRANSITION_MS,
+    scene: Script | None = None,
     on_ready: Callable[[registry.Entry], registry.Entry | None],
 ) -> None:
     """Run a phone in the foreground until SIGINT, SIGTERM or SIGHUP, registered under `home`.
@@ -256,18 +262,20 @@ def serve(
     Raises:
         UsageError, DeviceUnavailable: the port cannot be used.
     """
-    asyncio.run(_serve(home, port=port, seed=seed, transition_ms=transition_ms, on_ready=on_ready))
+    phone = Phone(seed=seed, transition_ms=transition_ms)
+    if scene is not None:
+        show(phone, scene)
+    asyncio.run(_serve(home, phone, port=port, on_ready=on_ready))
 
 
 async def _serve(
     home: Path,
+    phone: Phone,
     *,
     port: int,
-    seed: int,
-    transition_ms: int,
     on_ready: Callable[[registry.Entry], registry.Entry | None],
 ) -> None:
-    server, over = PhoneServer(Phone(seed=seed, transition_ms=transition_ms)), asyncio.Event()
+    server, over = PhoneServer(phone), asyncio.Event()
     loop = asyncio.get_running_loop()
     entry = await server.listen(port)
     with _signals_end(lambda: loop.call_soon_threadsafe(over.set)):

@@ -69,7 +69,8 @@ def _scene(roots: list[SeenNode], palette: Palette, screen: Rect, *, is_secure: 
     if is_secure:
         return (Fill(screen, BLACK, screen),)
     marks: list[Mark] = [Fill(screen, palette.surface, screen)]
-    for root in reversed(roots):
+    # A dump does not say which window lies on top; a smaller one is taken for the upper one.
+    for root in sorted(roots, key=lambda root: -root.bounds.width * root.bounds.height):
         marks += _Painter(palette, screen, is_dialog=False).window(root, root.package)
     return tuple(marks)
 
@@ -102,7 +103,8 @@ class _Painter:
             self._marks.append(Fill(root.view.bounds, color, screen, DIALOG_RADIUS if self._is_dialog else 0))
         if root is not None:
             for node in root.walk():
-                self._node(node)
+                if not node.bounds.is_empty:
+                    self._node(node)
         return self._marks
 
     def _node(self, node: SeenNode) -> None:
@@ -133,7 +135,7 @@ class _Painter:
             self._launcher_icon(node)
         elif node.text:
             self._text(node)
-        if node.is_scrollable:
+        if node.is_scrollable and view.scroll is not None:
             self._scroll_bar(node)
 
     def _fill(self, box: Rect, clip: Rect, color: Color, *, radius: int = 0) -> None:
