@@ -20,6 +20,7 @@ from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.device.inphone import PhoneServer
 from droidpilot.screens.hierarchy import Bounds
+from droidpilot.screens.parse import holds_hierarchy
 from droidpilot.screens.selector import Selector
 
 T = TypeVar("T")
@@ -84,7 +85,7 @@ class AndroidDriver:
                 ) from error
             if not isinstance(answer, str):
                 raise readings.unreadable("the phone sent no hierarchy", "unreadable" if answer else "empty")
-            if "<hierarchy" not in answer:
+            if not holds_hierarchy(answer):
                 raise readings.unreadable(
                     f"the phone sent no hierarchy: {answer[:200]}", "unreadable" if answer.strip() else "empty"
                 )
