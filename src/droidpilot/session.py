@@ -29,8 +29,8 @@ from droidpilot.core.events import (
 from droidpilot.core.progress import Progress
 from droidpilot.core.stop import Stop
 from droidpilot.device.adb import AdbServer
-from droidpilot.device.android import connect
 from droidpilot.device.driver import Driver
+from droidpilot.device.fallback import connect
 from droidpilot.device.lease import Lease
 from droidpilot.model.client import Model
 from droidpilot.model.openai_chat import OpenAIChat
@@ -254,9 +254,18 @@ class Session:
         facts = driver.facts
         self._record.append(
             DeviceConnected(
-                serial=facts.serial, transport=_transport(facts.serial), model=facts.model, sdk=facts.sdk, ms=ms
+                serial=facts.serial,
+                transport=_transport(facts.serial),
+                model=facts.model,
+                sdk=facts.sdk,
+                ms=ms,
+                way="plain" if facts.is_plain else "helper",
             )
         )
+
+    def note(self, text: str) -> None:
+        """Write down something that whoever reads or watches should know; who watches is told every line."""
+        self._record.append(Noted(text=text))
 
     def fail(self, error: BaseException) -> None:
         """Write the last line of a session that an error ended, where it can still be written."""
@@ -351,6 +360,7 @@ def open_session(
                 clock=clock,
                 deadline=Deadline.after(clock, CONNECT_TIMEOUT_S),
                 progress=progress.on_step,
+                note=session.note,
             )
             stack.callback(driver.close)
             session.connected(driver, round((clock.monotonic() - started) * 1000))

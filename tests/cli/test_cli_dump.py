@@ -84,6 +84,8 @@ BAD: dict[str, tuple[bytes, str]] = {
     "words": (b"hello", "no_xml"),
     "JSON": (b'{"a": 1}', "no_xml"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe", "no_xml"),
+    "a zip file with something like a tag in it": (b"PK\x03\x04\x14\0<a>\0\0", "no_xml"),
+    "gzip": (b"\x1f\x8b\x08\0<b\xff", "compressed"),
     "HTML": (b"<html><body>404</body></html>", "no_hierarchy"),
     "other XML": (b'<?xml version="1.0"?><manifest package="a.b"/>', "no_hierarchy"),
     "one bracket": (b"<", "cut"),

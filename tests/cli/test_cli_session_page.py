@@ -58,6 +58,7 @@ def test_what_cannot_be_a_page_is_refused_and_left_alone(shell: Shell, name: str
     done = shell.quick("session", "show", "--html", name)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and "page" in done.stderr
+    assert "Errno" not in done.stderr and ".page-" not in done.stderr
     assert sorted(one.name for one in shell.cwd.iterdir()) == before
     assert (shell.cwd / "target").read_text() == "mine"
 

@@ -272,3 +272,22 @@ def test_an_ended_session_shows_its_outcome(recorded: Recorded) -> None:
         )
     assert "outcome: failed" in recorded.run("session", "show").stdout
     assert recorded.json("session", "show")["exit_code"] == 1
+
+
+def test_a_person_sees_the_newest_thirty_sessions_and_is_told_of_the_others(recorded: Recorded) -> None:
+    for number in range(32):
+        session = f"20260101-0000{number:02d}-aaaa"
+        with TranscriptWriter.create(recorded.home, session, clock=ManualClock(), redactor=Redactor()) as writer:
+            writer.append(started())
+    shown = recorded.run("session", "list")
+    names = [line.split()[0] for line in shown.stdout.splitlines()[1:]]
+    assert names == [f"20260101-0000{number:02d}-aaaa" for number in range(31, 1, -1)]
+    assert "2 older sessions not shown" in shown.stderr
+    assert len(recorded.run("session", "list", "--last", "0").stdout.splitlines()) == 33
+    assert len(recorded.json("session", "list")["sessions"]) == 32
+    assert len(recorded.json("session", "list", "--last", "3")["sessions"]) == 3
+
+
+def test_a_session_that_asked_no_model_has_no_price(recorded: Recorded) -> None:
+    recorded.write()
+    assert "$" not in recorded.run("session", "show").stdout

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from droidpilot.core.clock import Deadline, SystemClock
-from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.adb_server import start_private_server
-from droidpilot.device.android import AndroidDriver, connect
+from droidpilot.device.android import AndroidDriver, connect, facts_of
 from droidpilot.device.attached import connect_tcp
+from droidpilot.device.plain import PlainDriver
 from droidpilot.virtual.server import VirtualPhone, running_phone
 
 
@@ -43,6 +44,15 @@ def driver(adb: AdbServer, phone: VirtualPhone) -> Iterator[AndroidDriver]:
     """A driver on that phone."""
     clock = SystemClock()
     made = connect(adb, phone.serial, clock=clock, deadline=Deadline.after(clock, 20))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def plain_driver(adb: AdbServer, phone: VirtualPhone) -> Iterator[PlainDriver]:
+    """A driver by plain ADB on that phone."""
+    clock, link = SystemClock(), PhoneLink(adb, phone.serial)
+    made = PlainDriver(link, clock, facts_of(link, Deadline.after(clock, 10)))
     yield made
     made.close()
 

@@ -30,8 +30,7 @@ from droidpilot.core.errors import (
     DeviceUnavailable,
     ScreenUnreadable,
 )
-from droidpilot.device import adb as adb_room
-from droidpilot.device import inphone
+from droidpilot.device import adb_trouble, inphone
 from droidpilot.device.adb import MAX_SHELL_BYTES, AdbServer, PhoneLink
 from droidpilot.device.attached import connect_tcp
 from droidpilot.virtual.server import VirtualPhone
@@ -224,7 +223,7 @@ def test_every_error_of_adbutils_is_translated() -> None:
     classes = errors_of(adbutils.errors)
     assert set(classes) == set(ADB_ERRORS)
     for name, kind in classes.items():
-        error = adb_room.translate(kind("boom\nboom"), "doing x", sent="unknown")
+        error = adb_trouble.translate(kind("boom\nboom"), "doing x", sent="unknown")
         assert (type(error), error.sent) == (ADB_ERRORS[name], "unknown"), name
         assert str(error).startswith("doing x: ") and "\n" not in str(error)
 
@@ -253,7 +252,7 @@ def test_every_error_of_uiautomator2_is_translated() -> None:
     ],
 )
 def test_errors_of_the_wire_are_translated(error: Exception, kind: type[DeviceError]) -> None:
-    with pytest.raises(kind), adb_room.translated("doing x"):
+    with pytest.raises(kind), adb_trouble.translated("doing x"):
         raise error
 
 

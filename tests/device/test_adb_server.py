@@ -14,7 +14,7 @@ import pytest
 
 from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.core.errors import DeviceLost, DeviceTimeout
-from droidpilot.device.adb import AdbServer, adb_binary
+from droidpilot.device.adb import AdbServer
 from droidpilot.device.adb_server import (
     FORBIDDEN_PORTS,
     PrivateServer,
@@ -23,6 +23,7 @@ from droidpilot.device.adb_server import (
     reap_private_server,
     start_private_server,
 )
+from droidpilot.device.adb_trouble import adb_binary
 
 Within = Callable[[float], Deadline]
 

@@ -10,7 +10,8 @@ import pytest
 
 from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceError, DeviceNotChosen, DeviceUnavailable
-from droidpilot.device.adb import AdbServer, adb_command
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb_trouble import adb_command
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
 from droidpilot.virtual.server import VirtualPhone, running_phone
 

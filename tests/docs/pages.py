@@ -144,7 +144,13 @@ def rules_page() -> str:
         "  `NAMESPACE/KEY` for read_setting. A deny or ask line matches if any label does, in any form; an allow line",
         "  only if all do, as written. Where there is nothing to see, a deny or ask line with `matching` refuses.",
         "- `#` begins a comment at the start of a line or after a space, but not inside a REGEX.",
+        "- `ask person` is an ask that no program may answer for a person: where nobody is at a terminal it refuses.",
         "- A line that is not understood completely is an error, and nothing starts.\n",
+        "Right below a line may stand what it is for and what it must and must not match:\n",
+        "```text\nask person tap in com.shop matching (?i)\\bpay\\b\n  #why: money leaves the account\n"
+        "  #match: tap Pay 12.00 in com.shop\n  #not: tap Payment methods in com.shop\n```\n",
+        "The reason is shown in the question and in a refusal. The examples (`TOOL LABEL [in PACKAGE]`) are tried on",
+        "their line each time the file is read; a line that does not do what an example says is an error.\n",
         "`droidpilot policy check NAME|PATH` reads a file without starting anything and names lines that can never",
         "decide; `droidpilot policy explain TOOL --package NAME --text LABEL` says which line would decide a call,",
         "which reasons to worry there are, and what would come of it at a terminal and without one.\n",

@@ -99,6 +99,9 @@ class InPhoneLink(PhoneLink):
             raise answer
         return answer
 
+    def script(self, commands: Sequence[Sequence[str]], deadline: Deadline, *, sent: str = "no") -> ShellAnswer:
+        return self.shell([word for words in commands for word in words], deadline, sent=sent)
+
     def output(self, argv: Sequence[str], deadline: Deadline, *, most_bytes: int) -> bytes:
         self.commands.append(list(argv))
         return self.printed.pop(0)

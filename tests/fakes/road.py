@@ -73,6 +73,7 @@ class Person:
     """An approver that answers as told, and may do something (let time pass, change the screen) while it thinks."""
 
     name = "terminal"
+    is_person = True
 
     def __init__(self, *answers: str, think: Callable[[], None] | None = None) -> None:
         self.answers = list(answers)

@@ -153,6 +153,48 @@ def test_two_signals_ask_strongly_even_in_mode_never_and_a_no_ends_the_run() -> 
     assert result.ends == "refused"
 
 
+class Program(Person):
+    """Answers for a person, and is none."""
+
+    is_person = False
+
+
+@pytest.mark.parametrize(
+    "line", ["ask person tap", "ask tap\nask person tap matching Next", "ask person tap matching (?i)pay"]
+)
+def test_no_program_answers_a_line_that_wants_a_person(line: str) -> None:
+    label = "Pay" if "pay" in line else "Next"
+    program = Program("yes")
+    road = make_road(in_chat(chat(send=label)), approver=program, rules=line)
+    result = road.submit("tap", x=220, y=2070)
+    if line.startswith("ask tap"):
+        assert len(program.asked) == 1 and result.status is Status.OK
+    else:
+        assert (result.code, program.asked, road.writes) == ("needs_person", [], [])
+    person = Person("yes")
+    road = make_road(in_chat(chat(send=label)), approver=person, rules=line)
+    assert road.submit("tap", x=220, y=2070).status is Status.OK and len(person.asked) == 1
+
+
+def test_a_line_that_wants_a_person_does_so_in_a_strong_confirm_too() -> None:
+    package = "com.paypal.android.p2pmobile"
+    program = Program("yes")
+    road = make_road(
+        in_chat(chat(send="Pay", package=package), package=package), approver=program, rules="ask person tap"
+    )
+    assert road.submit("tap", x=220, y=2070).code == "needs_person"
+    assert (program.asked, road.writes) == ([], [])
+
+
+def test_the_reason_of_a_line_is_shown_to_the_person_and_in_a_refusal() -> None:
+    person = Person("yes")
+    road = make_road(in_chat(chat(send="Next")), approver=person, rules="ask tap\n#why: the guest may not buy")
+    road.submit("tap", x=220, y=2070)
+    assert "the guest may not buy" in person.asked[0].signals
+    road = make_road(in_chat(chat(send="Next")), rules="deny tap\n#why: the guest may not buy")
+    assert "the guest may not buy" in road.submit("tap", x=220, y=2070).text
+
+
 def test_seconds_spent_waiting_for_a_person_do_not_count() -> None:
     road = make_road(approver=None)
     person = Person("yes", think=lambda: road.clock.advance(100))

@@ -61,6 +61,46 @@ def test_inv_13_a_harmless_word_is_none(text: str) -> None:
     assert signals(text) == set()
 
 
+#: One line a language: words of a Send, a Pay, a Buy, a Delete and a Log out, and what only looks like one.
+LANGUAGES = {
+    "nl": ("Verzenden|Nu betalen|Koop nu|Verwijderen|Uitloggen", "Betaalmethode|Verzonden|Instellingen"),
+    "pl": ("Wyślij|Zapłać|Kup teraz|USUŃ|Wyloguj", "Wysłane|Kupon|Ustawienia"),
+    "ru": ("Отправить|Оплатить|Купить|Удалить|Выйти из аккаунта", "Отправлено|Не удалять|Настройки"),
+    "uk": ("Надіслати|Сплатити|Купити|Видалити|Вийти", "Надіслано|Налаштування"),
+    "tr": ("Gönder|GÖNDER|Ödeme yap|Satın al|SİL|sil|Çıkış yap", "Gönderen|Ödeme yöntemleri|Silgi|Ayarlar"),
+    "ar": ("إرسال|ادفع|شراء|حذف|تسجيل الخروج", "طرق الدفع|الإعدادات|مرسل"),
+    "he": ("שלח|שלם|קנה עכשיו|מחק|התנתק", "אמצעי תשלום|הגדרות|נשלח"),
+    "hi": ("भेजें|भुगतान करें|खरीदें|हटाएं|लॉग आउट करें", "भेजा गया|सेटिंग"),
+    "id": ("Kirim|Bayar sekarang|Beli|Hapus|Keluar dari akun", "Terima kasih|Pengirim|Metode pembayaran"),
+    "vi": ("Gửi|Thanh toán|Mua ngay|Xóa|Đăng xuất", "Phương thức thanh toán|Cài đặt"),
+    "th": ("ส่ง|ส่งข้อความ|ชำระเงิน|ซื้อ|ลบ|ออกจากระบบ", "ขนส่ง|สงคราม|วิธีชำระเงิน|โทรทัศน์|การตั้งค่า"),
+    "ja": ("送信|送信する|支払う|購入|削除|ログアウト", "送信済み|購入履歴|お支払い方法|設定|日本語"),
+    "ko": ("보내기|결제하기|구매하기|삭제|로그아웃", "결제 수단|보낸 사람|설정"),
+    "zh": (
+        "发送|發送|立即支付|购买|删除联系人|退出登录|同意并继续",
+        "已发送|支付宝|支付方式|最近删除|不同意|设置|中文",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_attack_a23_a_risky_word_is_known_in_each_language(language: str) -> None:
+    risky, harmless = (words.split("|") for words in LANGUAGES[language])
+    assert {text for text in risky if signals(text) != {"risky_word"}} == set()
+    assert {text for text in harmless if signals(text)} == set()
+
+
+def test_a_noun_of_a_script_without_spaces_is_a_verb_on_a_short_button_only() -> None:
+    assert signals("分享给朋友") == {"risky_word"}
+    assert signals("他们昨天分享了很多照片给大家看") == set()
+
+
+def test_the_word_that_fired_is_told_as_it_is_written() -> None:
+    label = QueryLabel.plain("发送给小明")
+    (signal,) = assess(RiskInput(tool="tap", labels=(label,)))
+    assert signal.detail == 'the risky word "发送" in "发送给小明"'
+
+
 def test_inv_13_a_package_is_not_searched_for_words() -> None:
     assert signals("Next", packages=("com.post.office", "com.send.share")) == set()
 

@@ -35,6 +35,7 @@ class TerminalApprover:
     """Asks y or n, or for a strong confirm to retype the challenge."""
 
     name = "terminal"
+    is_person = True
 
     def __init__(self, keyboard: Keyboard, *, clock: Clock, stop: Stop) -> None:
         self._keyboard = keyboard

@@ -46,6 +46,7 @@ class _DemoApprover:
     """Says yes on the demo's own phone where nobody is at a terminal, and says that it does."""
 
     name = "demo"
+    is_person = False
 
     def ask(self, request: ApprovalRequest) -> ApprovalReply:
         output.note(f"  May I? {request.sentence}", style="bold")

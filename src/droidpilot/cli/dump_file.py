@@ -30,11 +30,15 @@ _HINTS = {
     "error_text": "the file holds what went wrong, not the screen; dump again",
     "no_hierarchy": "a dump begins with <hierarchy; make one with `adb shell uiautomator dump`",
     "no_xml": "a dump is XML that begins with <hierarchy; make one with `adb shell uiautomator dump`",
+    "compressed": "unpack it first: gzip -dc FILE | droidpilot look --dump -",
     "cut": "the rest was lost on the way: fetch the file again",
     "too_big": f"a dump has at most {MAX_BYTES // 1024 // 1024} MiB and {MAX_NODES} nodes",
 }
 _ERROR_TEXT = re.compile(r"\A\W*(?:error\b|[\w.$]*exception\b|killed\b|/system/bin/sh:|adb:|adb\.exe:)", re.IGNORECASE)
 _MARKUP = re.compile(r"<[!?/]?[A-Za-z]")
+#: Signs of a file that is no text: control bytes at its beginning, in an encoding that has none.
+_BINARY = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_GZIP = b"\x1f\x8b"
 _CUT_PROLOGUE = re.compile(r"<\?xml[^<]*<?[a-z]*", re.ASCII)
 _BEGINNINGS = ("<?xml", "<hierarchy", "<node")
 _PEEK = 4000
@@ -70,7 +74,7 @@ def screen_of(data: bytes, name: str) -> Screen:
 
     Raises:
         DumpError: there is no hierarchy in it; codes empty, never_idle, null_root, illegal_character, error_text,
-            no_hierarchy, no_xml, too_big, cut (before its first node).
+            no_hierarchy, no_xml, compressed, too_big, cut (before its first node).
     """
     try:
         hierarchy = parse_hierarchy(data)
@@ -118,6 +122,10 @@ def _refusal(data: bytes, name: str, error: ScreenUnreadable) -> DumpError:
         return _error(f"{file} is cut before its first node", "cut")
     if _ERROR_TEXT.match(text):
         return _error(f"{file} holds an error text: {quoted}", "error_text")
+    if data[:2] == _GZIP:
+        return _error(f"{file} is compressed (gzip)", "compressed")
+    if _BINARY.search(text):
+        return _error(f"{file} is no text", "no_xml")
     if _MARKUP.search(text):
         return _error(f"{file} is XML or HTML without a UI hierarchy: {quoted}", "no_hierarchy")
     return _error(f"{file} is no XML: {quoted}", "no_xml")

@@ -230,7 +230,9 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
         case SessionStarted():
             return _started(event), "dim"
         case DeviceConnected():
-            return f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s", "dim"
+            way = ", by plain ADB" if event.way == "plain" else ""
+            words = f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s{way}"
+            return words, "dim"
         case ApprovalAnswered():
             return _answered(event)
         case CheckFinished():

@@ -161,7 +161,8 @@ def _style(state: str) -> Style:
 
 def _totals(totals: Totals) -> str:
     words = [plural(totals.turns, "turn"), plural(totals.actions, "action"), plural(totals.tokens, "token")]
-    words.append("price unknown" if totals.usd is None else f"${totals.usd:.4f}")
+    if totals.turns:  # without a model there is no price
+        words.append("price unknown" if totals.usd is None else f"${totals.usd:.4f}")
     if totals.refused:
         words.append(f"{totals.refused} refused")
     return ", ".join(words)

@@ -31,6 +31,8 @@ def write_page(path: Path, html: str) -> int:
         if path.is_symlink() or (path.exists() and not path.is_file()):
             what = "a folder" if path.is_dir() else "no ordinary file"
             raise UsageError(f"{path} is {what}; the page was not written", hint=hint)
+        if not path.parent.is_dir():
+            raise UsageError(f"there is no folder {path.parent}; the page was not written", hint=hint)
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".page-", suffix=".new")
         temporary = Path(name)
         try:
@@ -41,7 +43,8 @@ def write_page(path: Path, html: str) -> int:
             temporary.unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot write the page to {path}: {error}", hint=hint) from error
+        said = (error.strerror if isinstance(error, OSError) else None) or str(error)  # not the temporary file's name
+        raise UsageError(f"cannot write the page to {path}: {said}", hint=hint) from error
     return len(data)
 
 

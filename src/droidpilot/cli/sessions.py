@@ -21,6 +21,9 @@ app = typer.Typer(
     help="List, show and verify recorded sessions.", rich_markup_mode=None, no_args_is_help=True, add_completion=False
 )
 
+#: A person's screen holds no more; a program gets all.
+_LISTED = 30
+
 SessionId = Annotated[
     str | None,
     typer.Argument(metavar="[ID]", help="The session, or the beginning of its id; the last one if left out."),
@@ -37,19 +40,30 @@ class _Found:
 
 
 @app.command("list", short_help="List sessions, newest first.")
-def list_sessions(json: options.Json = False) -> Exit:
+def list_sessions(
+    last: Annotated[
+        int | None,
+        typer.Option("--last", metavar="N", min=0, help="Only the newest N, 0 for all (30; with --json all)."),
+    ] = None,
+    json: options.Json = False,
+) -> Exit:
     """List sessions, newest first.
 
-    Example: droidpilot session list
+    Example: droidpilot session list --last 0
     """
     from droidpilot.core.config import environment, state_home
+    from droidpilot.core.text import plural
     from droidpilot.transcript.sessions import sessions
 
-    entries = sessions(state_home(environment()))[::-1]
+    found = sessions(state_home(environment()))[::-1]
+    entries = found[: (0 if json else _LISTED) or None] if last is None else found[: last or None]
     if json:
         output.result_json({"sessions": [_entry_json(entry) for entry in entries]})
     elif entries:
         output.table([("SESSION", "OUTCOME", "PHONE", "TURNS", "ACTIONS", "GOAL OR CALL"), *map(_entry_row, entries)])
+        if len(entries) < len(found):
+            older = plural(len(found) - len(entries), "older session")
+            output.note(f"{older} not shown: {output.program()} session list --last 0", style="dim")
     else:
         output.note("there is no session yet; try: droidpilot demo")
     return Exit.DONE

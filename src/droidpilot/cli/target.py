@@ -16,8 +16,9 @@ from droidpilot.cli import output
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceUnavailable
 from droidpilot.core.text import quoted
-from droidpilot.device.adb import AdbServer, adb_command
+from droidpilot.device.adb import AdbServer
 from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_private_server, start_private_server
+from droidpilot.device.adb_trouble import adb_command
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
 from droidpilot.pipeline.ref_store import forget_refs
 from droidpilot.virtual import registry

@@ -85,7 +85,7 @@ def state(
 
 
 def _tell(entry: Entry, *, as_json: bool) -> None:
-    from droidpilot.device.adb import adb_command
+    from droidpilot.device.adb_trouble import adb_command
 
     if as_json:
         output.result_json(

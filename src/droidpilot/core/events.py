@@ -57,6 +57,25 @@ class DeviceConnected(Event):
     model: str = Field(description="what the phone calls itself")
     sdk: int = Field(description="Android API level, 0 where unknown")
     ms: int = Field(description="how long connecting took")
+    way: Literal["helper", "plain"] = Field(
+        default="helper", description="by the in-phone server, or by plain ADB commands where that cannot run"
+    )
+
+
+class PhoneChanged(Event):
+    """Something on the phone was switched for this session, or put back, or could not be (plumbing: keeper)."""
+
+    kind: Literal["phone_changed"] = "phone_changed"
+    serial: str = Field(description="ADB's name of the phone")
+    what: str = Field(description="the setting: namespace/key")
+    became: Literal["switched", "restored", "already", "kept", "failed"] = Field(
+        description="switched: ours now; restored: put back; already: it was as before; kept: a person changed it "
+        "since, so it stays; failed: not put back yet, and still written down"
+    )
+    before: str | None = Field(description="the value that was found, null where it was not set")
+    ours: str = Field(description="the value that we set; for enabled keyboards the one that we added")
+    since: str = Field(description="when it was switched, UTC")
+    words: str = Field(default="", description="what became of it, in words")
 
 
 class ScreenObserved(Event):
@@ -301,6 +320,7 @@ class SessionEnded(Event):
 AnyEvent = Annotated[
     SessionStarted
     | DeviceConnected
+    | PhoneChanged
     | ScreenObserved
     | CommandGiven
     | ModelAsked

@@ -1,35 +1,23 @@
 """The adb server and one phone behind it: questions to the server, shell, and a port of the phone.
 
-The only file that names adbutils, whose errors are translated here. It must never start, restart or stop a server
-(adb_server.py does, where that is allowed), and never goes through a host shell. It knows nothing of screens.
+It must never start, restart or stop a server (adb_server.py does, where that is allowed), and never goes through a host
+shell. It knows nothing of screens.
 """
 
 from __future__ import annotations
 
-import functools
-import http.client
-import logging
 import re
 import secrets
 import shlex
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from droidpilot.core.clock import Deadline
-from droidpilot.core.errors import (
-    DeviceError,
-    DeviceLost,
-    DeviceNotChosen,
-    DeviceRefused,
-    DeviceTimeout,
-    DeviceUnavailable,
-    Sent,
-)
-from droidpilot.core.text import one_line, shorten
-from droidpilot.device.wire import LOOPBACK, DeadlineSocket
+from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, Sent
+from droidpilot.device.adb_library import library
+from droidpilot.device.adb_trouble import SERVER_HINT, from_words, translated, typeable
+from droidpilot.device.wire import DeadlineSocket
 
 #: More than this from one shell command is no answer but a flood.
 MAX_SHELL_BYTES = 8 * 1024 * 1024
@@ -39,59 +27,6 @@ MAX_COMMAND_BYTES = 60_000
 _READ_BYTES = 65_536
 _EXIT_CODE = re.compile(r"\d{1,3}\n", re.ASCII)
 _SURROGATES = re.compile("[\ud800-\udfff]")
-
-#: What adb says in words about a phone it cannot reach: part of its message, our code, our sentence, the next step.
-_REASONS: tuple[tuple[str, str, str, str], ...] = (
-    (
-        "unauthorized",
-        "unauthorized",
-        "the phone does not trust this computer yet",
-        "unlock the phone and accept 'Allow USB debugging'; if nothing is asked, revoke USB debugging authorizations "
-        "in Developer options and plug it in again",
-    ),
-    (
-        "still authorizing",
-        "unauthorized",
-        "the phone is still deciding whether to trust this computer",
-        "unlock the phone and accept 'Allow USB debugging'",
-    ),
-    ("offline", "offline", "the phone is offline", "unplug it and plug it in again, or run `adb reconnect offline`"),
-    (
-        "permissions",
-        "no_permissions",
-        "this computer may not open the phone's USB port",
-        "add a udev rule for the vendor or join the group plugdev, then plug the phone in again",
-    ),
-    (
-        "not found",
-        "not_found_by_adb",
-        "adb does not know this phone",
-        "see `droidpilot devices`; for a phone on the network run `adb connect HOST:PORT` first",
-    ),
-)
-
-
-def reason_of(text: str) -> tuple[str, str, str] | None:
-    """Find code, sentence and next step for a state or message of adb; None where we know no better than adb."""
-    found = next(((code, words, hint) for part, code, words, hint in _REASONS if part in text.lower()), None)
-    return found and (found[0], found[1], typeable(found[2]))
-
-
-def typeable(hint: str) -> str:
-    """Return a hint whose `adb ...` can be typed as it stands: with our program's path where PATH has none."""
-    if "`adb " not in hint or shutil.which("adb"):
-        return hint
-    return hint.replace("`adb ", f"`{adb_command()} ")
-
-
-def adb_command() -> str:
-    """Return what to type for adb in a shell: its name, or the path of the program we use where PATH has none."""
-    if shutil.which("adb"):
-        return "adb"
-    try:
-        return shlex.quote(adb_binary())
-    except DeviceError:  # there is none at all, and somebody has to install it
-        return "adb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +54,12 @@ class AdbServer:
             return int(answer, 16)
         except ValueError as error:
             raise DeviceLost(
-                f"what listens on port {self.port} is no adb server", code="no_adb_server", hint=typeable(_SERVER_HINT)
+                f"what listens on port {self.port} is no adb server", code="no_adb_server", hint=typeable(SERVER_HINT)
             ) from error
 
     def ask(self, command: str, deadline: Deadline) -> str:
         """Send one `host:` command and return its whole answer."""
-        client = _library().client(self.port, deadline)
+        client = library().client(self.port, deadline)
         with translated(f"asking the adb server on port {self.port}"), client.make_connection() as connection:
             connection.send_command(command)
             connection.check_okay()
@@ -143,9 +78,9 @@ class PhoneLink:
     def device(self, deadline: Deadline, *, progress: Callable[[str], None] | None = None) -> Any:
         """Return the adbutils device that uiautomator2 works with; what it does from now on ends at `deadline`."""
         if self._device is None:
-            client = _library().client(self.server.port, deadline)
+            client = library().client(self.server.port, deadline)
             with translated(f"reaching {self.serial}"):
-                self._device = _library().device_class(client, serial=self.serial)
+                self._device = library().device_class(client, serial=self.serial)
         self._device.client.deadline = deadline
         if progress is not None:
             self._device.progress = progress
@@ -167,7 +102,16 @@ class PhoneLink:
         Raises:
             DeviceLost: the line dropped before the exit code came, whatever was read until then.
         """
-        command = shlex.join(argv)
+        return self.script([argv], deadline, sent=sent)
+
+    def script(self, commands: Sequence[Sequence[str]], deadline: Deadline, *, sent: Sent = "no") -> ShellAnswer:
+        """Run commands one after another as one sending, each only if the one before it went well.
+
+        Raises:
+            DeviceError: as `shell` does.
+        """
+        argv = commands[0]
+        command = " && ".join(shlex.join(words) for words in commands)
         size = len(command.encode("utf-8", errors="replace"))
         if "\0" in command or _SURROGATES.search(command) or size > MAX_COMMAND_BYTES:
             raise DeviceRefused("the command cannot be sent to the phone's shell", code="bad_command")
@@ -250,150 +194,4 @@ def _refusal(text: str, service: str, sent: Sent) -> DeviceError:
         if service.startswith("tcp:"):
             return DeviceRefused(f"nobody listens on the phone's {service}", code="no_listener", sent=sent)
         return DeviceLost("the phone did not open a shell", sent=sent)
-    return _from_words(text, f"opening {service.partition(':')[0]}", sent)
-
-
-_SERVER_HINT = "start it with `adb start-server`, or name its port in ANDROID_ADB_SERVER_PORT"
-
-
-def _from_words(text: str, doing: str, sent: Sent) -> DeviceError:
-    """Classify a message of the adb server."""
-    said = shorten(one_line(text), 200)
-    if "more than one" in text:
-        return DeviceNotChosen(f"{doing}: {said}", hint="name one with --device SERIAL", sent=sent)
-    reason = reason_of(text)
-    if reason is None:
-        return DeviceLost(f"{doing}: {said}", hint="see `droidpilot devices`", sent=sent)
-    code, words, hint = reason
-    return DeviceUnavailable(f"{doing}: {words} (adb: {said})", hint=hint, code=code, sent=sent)
-
-
-def translate(error: Exception, doing: str, *, sent: Sent = "no") -> DeviceError:
-    """Turn an error of adbutils, a socket or the HTTP reader into one of ours; `doing` opens the message."""
-    from adbutils import errors as adb_errors
-
-    if isinstance(error, DeviceError):
-        return error
-    said = shorten(one_line(str(error)), 200) or type(error).__name__
-    if isinstance(error, adb_errors.AdbTimeout | TimeoutError):
-        return DeviceTimeout(
-            f"{doing}: no answer in time", hint="is the phone frozen? see `droidpilot devices`", sent=sent
-        )
-    if isinstance(error, adb_errors.AdbConnectionError | ConnectionRefusedError):
-        return DeviceLost(
-            f"{doing}: no adb server answers", hint=typeable(_SERVER_HINT), code="no_adb_server", sent=sent
-        )
-    if isinstance(error, adb_errors.AdbInstallError | adb_errors.AdbSyncError):
-        return DeviceRefused(f"{doing}: {said}", code="sync_failed", hint="is the phone's storage full?", sent=sent)
-    if isinstance(error, adb_errors.AdbError):
-        return _from_words(str(error), doing, sent)
-    if isinstance(error, ValueError):
-        return DeviceLost(f"{doing}: the answer is garbled ({said})", code="garbled", sent=sent)
-    return DeviceLost(f"{doing}: the connection broke ({said})", hint="check the cable or network", sent=sent)
-
-
-#: What the libraries below raise that is no bug of ours; AdbError is added where adbutils is loaded.
-WIRE_ERRORS: tuple[type[Exception], ...] = (OSError, EOFError, ValueError, http.client.HTTPException)
-
-
-@contextmanager
-def translated(doing: str, *, sent: Sent = "no") -> Iterator[None]:
-    """Translate whatever adbutils or a socket raises in the body."""
-    from adbutils.errors import AdbError
-
-    try:
-        yield
-    except (*WIRE_ERRORS, AdbError) as error:
-        raise translate(error, doing, sent=sent) from error
-
-
-def adb_binary() -> str:
-    """Find the adb program as adbutils does: $ADBUTILS_ADB_PATH, then PATH, then the one in its wheel."""
-    import adbutils
-
-    with translated("looking for the adb program"):
-        return str(adbutils.adb_path())
-
-
-@functools.cache
-def _library() -> Any:
-    """Load adbutils and derive the classes that keep our deadlines and never start a server by themselves."""
-    import adbutils
-
-    logging.getLogger("adbutils").addHandler(logging.NullHandler())
-
-    class Connection(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils ships no types
-        """A connection that is made once and closed without adbutils' pause of 10 ms."""
-
-        def __init__(self, port: int, deadline: Deadline | None) -> None:
-            self._port = port
-            self._deadline = deadline
-            super().__init__(LOOPBACK, port)
-
-        def _safe_connect(self) -> DeadlineSocket:
-            # adbutils' own version runs `adb start-server` where nobody answers, on a port that need not be this one.
-            return DeadlineSocket.connect_to(self._port, self._deadline)
-
-        def close(self) -> None:
-            if not self.closed:
-                self.conn.hang_up()
-                super().close()
-
-    class Client(adbutils.AdbClient):  # type: ignore[misc]  # adbutils ships no types
-        """A client of one server; `deadline` bounds the connections made from now on."""
-
-        def __init__(self, port: int, deadline: Deadline | None) -> None:
-            super().__init__(host=LOOPBACK, port=port)
-            self.deadline = deadline
-            self._version: int | None = None
-
-        def make_connection(self, timeout: float | None = None) -> Connection:
-            return Connection(self.port, self.deadline)
-
-        def server_version(self) -> int:
-            if self._version is None:
-                self._version = int(super().server_version())
-            return self._version
-
-    class Sync(adbutils.Sync):  # type: ignore[misc]  # adbutils ships no types
-        def push(self, src: Any, dst: Any, mode: int = 0o755, check: bool = False) -> int:
-            self._device.progress("copying the helper to the phone (once, 4 MB)")
-            return int(super().push(src, dst, mode, check))
-
-    class Device(adbutils.AdbDevice):  # type: ignore[misc]  # adbutils ships no types
-        """A phone as uiautomator2 wants it, under our deadlines."""
-
-        def __init__(self, client: Client, serial: str) -> None:
-            self.client = client
-            self.progress: Callable[[str], None] = _ignore
-            self.streams: list[Connection] = []
-            super().__init__(client, serial=serial)
-
-        @property
-        def sync(self) -> Sync:
-            return Sync(self)
-
-        def shell(self, cmdargs: Any, stream: bool = False, **options: Any) -> Any:
-            if not stream:
-                return super().shell(cmdargs, stream=False, **options)
-            self.progress("starting the helper on the phone")
-            connection = super().shell(cmdargs, stream=True, **options)
-            # This stream keeps the in-phone server alive; it is not part of the call that opened it.
-            connection.conn.deadline = None
-            self.streams.append(connection)
-            return connection
-
-        def close_streams(self) -> None:
-            while self.streams:
-                self.streams.pop().close()
-
-    @dataclass(frozen=True, slots=True)
-    class Library:
-        client: type[Client]
-        device_class: type[Device]
-
-    return Library(Client, Device)
-
-
-def _ignore(text: str) -> None:
-    """Progress that nobody wants to hear."""
+    return from_words(text, f"opening {service.partition(':')[0]}", sent)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost
-from droidpilot.device.adb import AdbServer, adb_binary, typeable
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb_trouble import adb_binary, typeable
 from droidpilot.device.wire import LOOPBACK
 
 #: The port of everybody's server, and those where every adb server looks for emulators.

@@ -68,6 +68,11 @@ class AndroidDriver:
     def facts(self) -> DeviceFacts:
         return self._facts
 
+    @property
+    def restarts(self) -> int:
+        """How often the in-phone server had to be started again."""
+        return self._server.restarts
+
     # reads
 
     def dump(self, deadline: Deadline) -> bytes:
@@ -230,7 +235,12 @@ class AndroidDriver:
         Raises:
             DeviceRefused: code `said_no` (sent "unknown": half of a gesture may have been injected) for a false answer.
         """
-        answer = self._post(method, params, deadline)
+        try:
+            answer = self._post(method, params, deadline)
+        except DeviceRefused as error:
+            if readings.is_injection_denied(error.message):
+                error.hint = readings.injection_denied(self._facts.brand).hint
+            raise
         if answer is False:
             raise DeviceRefused(f"the phone says that {method} did not work", code="said_no", sent="unknown")
         if answer is not True:
@@ -297,18 +307,23 @@ def connect(
     """
     link = PhoneLink(server, serial)
     phone_server = PhoneServer(link, clock)
-    known = readings.properties(link.shell(["getprop"], deadline).text)
-    sdk = known.get("ro.build.version.sdk", "")
-    facts = DeviceFacts(
-        serial=serial,
-        model=shorten(one_line(known.get("ro.product.model", "")), 100),
-        brand=shorten(one_line(known.get("ro.product.brand", "")), 100),
-        sdk=int(sdk) if sdk.isdecimal() else 0,
-        release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
-    )
+    facts = facts_of(link, deadline)
     try:
         phone_server.start(deadline, progress=progress)
     except BaseException:
         phone_server.stop()
         raise
     return AndroidDriver(link, phone_server, clock, facts)
+
+
+def facts_of(link: PhoneLink, deadline: Deadline) -> DeviceFacts:
+    """Ask the phone what it is."""
+    known = readings.properties(link.shell(["getprop"], deadline).text)
+    sdk = known.get("ro.build.version.sdk", "")
+    return DeviceFacts(
+        serial=link.serial,
+        model=shorten(one_line(known.get("ro.product.model", "")), 100),
+        brand=shorten(one_line(known.get("ro.product.brand", "")), 100),
+        sdk=int(sdk) if sdk.isdecimal() else 0,
+        release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
+    )

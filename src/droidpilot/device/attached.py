@@ -10,7 +10,8 @@ from typing import Literal
 from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceNotChosen, DeviceUnavailable
 from droidpilot.core.text import one_line, quoted, shorten
-from droidpilot.device.adb import AdbServer, reason_of, typeable
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb_trouble import reason_of, typeable
 
 Transport = Literal["usb", "tcp", "emulator"]
 

@@ -15,7 +15,8 @@ from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device import readings, rpc
-from droidpilot.device.adb import AdbServer, PhoneLink, adb_binary
+from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.adb_trouble import adb_binary
 from droidpilot.device.inphone import PhoneServer
 
 #: Where uiautomator2 puts its server. Source: uiautomator2 3.7.1, core.py.

@@ -34,6 +34,7 @@ KEYS: dict[str, int] = {
     "search": 84,
     "escape": 111,
     "recents": 187,
+    "wakeup": 224,
 }
 
 
@@ -87,6 +88,7 @@ class DeviceFacts:
     brand: str
     sdk: int
     release: str
+    is_plain: bool = False  # driven by plain ADB commands: the in-phone server cannot run
 
 
 class Driver(Protocol):

@@ -22,7 +22,8 @@ from droidpilot.core.errors import (
 )
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device import rpc
-from droidpilot.device.adb import PhoneLink, translated
+from droidpilot.device.adb import PhoneLink
+from droidpilot.device.adb_trouble import translated
 
 #: How long a server that was told to stop may still answer.
 STOP_PATIENCE_S = 2.0
@@ -36,6 +37,7 @@ class PhoneServer:
         self._link = link
         self._clock = clock
         self._device: Any = None
+        self.restarts = 0  # how often it had to be started again
 
     def start(self, deadline: Deadline, *, progress: Callable[[str], None] | None = None) -> None:
         """Bring the server up, pushing the jar where the phone does not have it.
@@ -58,6 +60,7 @@ class PhoneServer:
 
     def restart(self, deadline: Deadline) -> None:
         """Stop the server, wait until it is gone, and start it again: once, whatever comes of it."""
+        self.restarts += 1
         self.stop()
         patience = deadline.sooner(STOP_PATIENCE_S)
         if self._answers(patience):

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from droidpilot.core.errors import ScreenUnreadable
+from droidpilot.core.errors import DeviceRefused, ScreenUnreadable
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device.driver import App, Foreground
 from droidpilot.screens.hierarchy import Bounds
@@ -43,6 +43,20 @@ _DUMP_FAILURES: tuple[tuple[str, str], ...] = (
     ("null root node", "null_root"),
     ("no active window", "null_root"),
     ("root filtered out", "null_root"),
+)
+_FIRST_PACKAGE = re.compile(rb"""\bpackage\s*=\s*["']([^"']{1,200})""")
+#: Source: bug reports of scrcpy and minitouch: what stops a shell from touching is a switch of the maker, by brand.
+_INJECT_SWITCHES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("xiaomi", "redmi", "poco", "blackshark"),
+        "turn on 'USB debugging (Security settings)' in Developer options (it wants a Mi account and a SIM), then "
+        "restart the phone",
+    ),
+    (
+        ("oppo", "realme", "oneplus"),
+        "turn on 'Disable permission monitoring' in Developer options, then connect the phone again",
+    ),
+    (("vivo", "iqoo"), "turn on 'USB simulated click' or 'USB security operations' in Developer options"),
 )
 _EMPTY_DUMP = re.compile(r"<hierarchy[^>]*/>\s*$")
 
@@ -220,3 +234,24 @@ def dump_bytes(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def first_package(data: bytes) -> str:
+    """Return the package that a dump names first, "" where it names none."""
+    found = _FIRST_PACKAGE.search(data)
+    return found[1].decode("utf-8", "replace") if found is not None else ""
+
+
+def is_injection_denied(said: str) -> bool:
+    """Tell whether the phone let nothing be touched. Source: InputManager of Android 7 to 15."""
+    return "INJECT_EVENTS" in said or ("SecurityException" in said and "inject" in said.lower())
+
+
+def injection_denied(brand: str) -> DeviceRefused:
+    """Build the error for a phone that lets nothing be touched; the first event is refused, so nothing was."""
+    known = next((words for brands, words in _INJECT_SWITCHES if brand.lower() in brands), None)
+    any_brand = (
+        "look in Developer options for 'USB debugging (Security settings)' or 'Disable permission monitoring' and turn "
+        "it on"
+    )
+    return DeviceRefused("the phone does not let a computer touch it", code="inject_denied", hint=known or any_brand)

@@ -14,7 +14,8 @@ from typing import Any
 from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceLost, DeviceRefused, Sent
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device.adb import WIRE_ERRORS, PhoneLink, translate
+from droidpilot.device.adb import PhoneLink
+from droidpilot.device.adb_trouble import WIRE_ERRORS, translate
 
 #: Port of uiautomator2's server on the phone.
 HELPER_PORT = 9008

@@ -14,7 +14,7 @@ from droidpilot.core.calls import Answer, Effect, Verdict
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.events import ApprovalAnswered, ApprovalAsked, Event
 from droidpilot.core.text import shorten
-from droidpilot.pipeline.case import APPROVED, Case
+from droidpilot.pipeline.case import APPROVED, PERSON, Case
 from droidpilot.pipeline.identity import refused_keys, same_call_keys
 from droidpilot.policy.lexicon import is_sensitive_app
 from droidpilot.policy.risk import is_always_asked
@@ -67,6 +67,11 @@ class Approver(Protocol):
         """Name for the record: terminal, demo, none."""
         ...
 
+    @property
+    def is_person(self) -> bool:
+        """Whether a person answers, whom an `ask person` line wants; a program that answers for one is none."""
+        ...
+
     def ask(self, request: ApprovalRequest) -> ApprovalReply: ...
 
 
@@ -74,6 +79,7 @@ class NoApprover:
     """Nobody is there, which means no."""
 
     name = "none"
+    is_person = False
 
     def ask(self, request: ApprovalRequest) -> ApprovalReply:
         return ApprovalReply(request.prompt_id, "nobody")
@@ -142,6 +148,9 @@ class ApprovalGate:
         keys = refused_keys(case)
         if not keys.isdisjoint(self._refused_once):
             return self._no(Answer.HALT, "refused_twice", "a person said no to this before")
+        if not self._approver.is_person and any(verdict.code == PERSON for verdict in case.verdicts):
+            how = "run it in a terminal, or have a person do it on the phone"
+            return self._no(Answer.DENY, "needs_person", f"a rule wants a person's own yes ({how})", rule)
         return self._ask(case, level, rule, why, keys)
 
     def _level(self, case: Case, *, is_write: bool) -> tuple[Literal["confirm", "strong"] | None, str | None, str]:
@@ -154,10 +163,11 @@ class ApprovalGate:
         asks = ruled is not None and ruled.answer is Answer.ASK
         rule = ruled.rule if asks and ruled is not None else None
         allows = ruled is not None and ruled.answer is Answer.ALLOW and ruled.rule is not None
+        why = ruled.reason if asks and ruled is not None else ""
         if is_write and len(case.signals) >= 2:
-            return "strong", rule, ""
+            return "strong", rule, why
         if asks:
-            return "confirm", rule, ""
+            return "confirm", rule, why
         if not is_write:
             return None, None, ""
         if is_always_asked(case.signals):

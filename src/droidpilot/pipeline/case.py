@@ -16,6 +16,8 @@ from droidpilot.tools.registry import Aim, Arguments, Scene, Tool
 
 #: Code of the verdict that a yes gives.
 APPROVED = "approved"
+#: Code of a rules verdict whose ask only a person may answer: no command, model or client.
+PERSON = "ask_person"
 _REFUSALS = frozenset({Answer.DENY, Answer.HALT})
 
 

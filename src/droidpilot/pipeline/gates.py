@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from droidpilot.core.calls import Answer, Verdict
 from droidpilot.core.errors import ToolError
-from droidpilot.pipeline.case import Case, inside
+from droidpilot.pipeline.case import PERSON, Case, inside
 from droidpilot.pipeline.identity import node_identity, target_key
 from droidpilot.pipeline.observer import Observer
 from droidpilot.pipeline.visibility import READINGS, reading_decision
@@ -45,13 +45,15 @@ class RulesGate:
     def judge(self, case: Case) -> Verdict:
         decision = self._decide(case)
         rule = str(decision.rule) if decision.rule is not None else None
+        why = decision.reason or (decision.rule.why if decision.rule is not None else "")
         if decision.answer is None:
             return Verdict(self.name, Answer.ALLOW, "no_rule")
         if decision.answer is Answer.DENY:
             by = f" by {rule}" if rule else ""
-            reason = f"denied{by}{': ' + decision.reason if decision.reason else ''}; do not try it again"
+            reason = f"denied{by}{': ' + why if why else ''}; do not try it again"
             return Verdict(self.name, Answer.DENY, decision.code or "rule", reason, rule)
-        return Verdict(self.name, decision.answer, decision.code or "rule", decision.reason, rule)
+        is_for_person = decision.rule is not None and decision.rule.needs_person
+        return Verdict(self.name, decision.answer, PERSON if is_for_person else decision.code or "rule", why, rule)
 
     def _decide(self, case: Case) -> Decision:
         aim = case.aim

@@ -69,6 +69,7 @@ class _Nobody:
     """Notes the question and answers as an empty room does."""
 
     name = "none"
+    is_person = True  # what is foretold is what a person would be asked
 
     def __init__(self) -> None:
         self.asked: ApprovalRequest | None = None

@@ -1,4 +1,4 @@
-"""One line of a rules file: `VERB TOOL-GLOB [in PACKAGE-GLOB] [matching REGEX...]`. Fails closed.
+"""A rules file: lines of `VERB TOOL-GLOB [in PACKAGE-GLOB] [matching REGEX...]` and what stands below each. Fails closed.
 
 A line that is not understood completely is an error with its source and number; nothing is skipped, guessed or dropped
 (INV-3, INV-4). It must never know what a line is applied to.
@@ -11,12 +11,13 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from droidpilot.core.calls import Answer
 from droidpilot.core.errors import PolicyError
 from droidpilot.core.text import shorten
+from droidpilot.policy.beside import Example, example, mark_of
 from droidpilot.policy.patterns import Pattern, PatternError
 
 MAX_LINES = 5_000
@@ -32,6 +33,7 @@ _PACKAGE_GLOB = re.compile(r"[A-Za-z0-9_.*-]+")
 _ASCII_LOWER = {ord(upper): upper.lower() for upper in string.ascii_uppercase}
 _WORD = re.compile(r"[^ \t]+")
 _SPACES = re.compile(r"[ \t]+")
+_EXAMPLE_HINT = "an example is: TOOL LABEL [in PACKAGE], like `#match: tap Pay now in com.shop`"
 _EXAMPLE = "a line is: VERB TOOL [in PACKAGE] [matching REGEX], like `ask tap in com.shop matching (?i)pay`"
 
 
@@ -46,6 +48,9 @@ class Rule:
     source: str
     line: int
     text: str  # the line as it counts: as written, without comment and with single spaces
+    needs_person: bool = False  # `ask person`: no program may answer
+    why: str = ""  # its writer's reason, shown where it decides
+    examples: tuple[Example, ...] = ()  # each was tried
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}: {self.text}"
@@ -61,16 +66,27 @@ class Rule:
 def parse_rules(text: str, *, source: str, tools: frozenset[str], first_line: int = 1) -> tuple[Rule, ...]:
     """Read a whole rules file; the order of the lines is the order of the result.
 
-    Raises PolicyError, with source and line number, at the first line that is not understood completely.
+    Raises PolicyError, with source and line number, at the first line that is not understood completely, and at the
+    first example that its line does not meet.
     """
     lines = text.removeprefix("\ufeff").split("\n")
     if len(lines) > MAX_LINES:
         raise PolicyError(f"more than {MAX_LINES} lines", source=source, line=0, hint="use globs, and fewer lines")
-    rules = (
-        parse_line(line.removesuffix("\r"), source=source, number=number, tools=tools)
-        for number, line in enumerate(lines, first_line)
-    )
-    return tuple(rule for rule in rules if rule is not None)
+    rules: list[Rule] = []
+    is_below_one = False
+    for number, line in enumerate(lines, first_line):
+        text = line.removesuffix("\r")
+        reader = _Reader(text, source=source, number=number, tools=tools)
+        if mark_of(text) is not None:
+            if not is_below_one:
+                raise reader.belongs_to_none()
+            rules[-1] = reader.beside(rules[-1])
+        elif (rule := reader.rule()) is not None:
+            rules.append(rule)
+            is_below_one = True
+        elif not text.strip():
+            is_below_one = False
+    return tuple(rules)
 
 
 def parse_line(line: str, *, source: str, number: int, tools: frozenset[str]) -> Rule | None:
@@ -123,12 +139,12 @@ class _Reader:
         self._words: list[str] = []
 
     def rule(self) -> Rule | None:
-        if len(self._line) > MAX_LINE_LENGTH:
-            raise self._error(f"the line is longer than {MAX_LINE_LENGTH} characters", "split it into several lines")
+        self._check_length()
         if self._next() is None:
             return None
         self._refuse_hidden()
         verb = self._verb()
+        needs_person = self._person(verb)
         tool = self._tool()
         package: str | None = None
         pattern: Pattern | None = None
@@ -140,7 +156,48 @@ class _Reader:
             pattern = self._pattern()
         elif word is not None:
             raise self._unexpected(word, has_package=package is not None)
-        return Rule(verb, tool, package, pattern, self._source, self._number, " ".join(self._words))
+        return Rule(
+            verb, tool, package, pattern, self._source, self._number, " ".join(self._words), needs_person=needs_person
+        )
+
+    def beside(self, rule: Rule) -> Rule:
+        """Return the rule with what this line says of it."""
+        self._check_length()
+        self._refuse_hidden()
+        mark, text = mark_of(self._line) or ("", "")
+        if not text:
+            raise self._error(f"`#{mark}:` says nothing", "write it out, or take the line away")
+        if mark == "why":
+            if rule.why:
+                raise self._error("the line above has a `#why:` already", "one reason is enough")
+            return replace(rule, why=text)
+        tried = example(text, is_match=mark == "match", line=self._number)
+        if tried is None or (tried.tool not in {tool.lower() for tool in self._tools} and "__" not in tried.tool):
+            hint = nearest(text.split(" ")[0], self._tools) or _EXAMPLE_HINT
+            raise self._error(f"there is no tool {shorten(text.split(' ')[0], 40)} in this example", hint)
+        if not tried.is_met_by(rule):
+            does, says = ("does not match", "must") if tried.is_match else ("matches", "must not")
+            raise self._error(
+                f"line {rule.line} {does} `{shorten(str(tried), 80)}`, which it {says}",
+                f"mend the line or the example; the line is: {shorten(rule.text, 120)}",
+            )
+        return replace(rule, examples=(*rule.examples, tried))
+
+    def belongs_to_none(self) -> PolicyError:
+        mark = (mark_of(self._line) or ("",))[0]
+        return self._error(f"`#{mark}:` stands below no rule", "put it right below the line that it is about")
+
+    def _person(self, verb: Verb) -> bool:
+        """Take the word `person` of `ask person`."""
+        found = self._next()
+        if verb is not Answer.ASK or found is None or found[0].lower() != "person":
+            return False
+        self._take()
+        return True
+
+    def _check_length(self) -> None:
+        if len(self._line) > MAX_LINE_LENGTH:
+            raise self._error(f"the line is longer than {MAX_LINE_LENGTH} characters", "split it into several lines")
 
     def _verb(self) -> Verb:
         word = self._take() or ""

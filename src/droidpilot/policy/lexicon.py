@@ -1,6 +1,7 @@
 """The lexicon: words and apps that are a reason to worry, read from lexicon.toml when first needed. Data, no decisions.
 
-A text is compared as a sequence of words without case and accents. It must never know where a text came from.
+A text is compared as a sequence of words without case and accents; where a script puts no spaces between words, each
+character is one, and the longest phrase of the lists at a place wins. It must never know where a text came from.
 """
 
 from __future__ import annotations
@@ -13,7 +14,17 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
-_WORD = re.compile(r"[^\W_]+")
+#: Scripts that put no spaces between words: Han, kana, Thai, Lao, Myanmar, Khmer. Source: Unicode block names.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+#: The vowel signs of Indic scripts are marks, which \w leaves out; the dandas between them end a sentence.
+_INDIC = "\u0900-\u0963\u0966-\u0dff"
+_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])(?:[^\W_]|[{_INDIC}]))+")
+#: Marks that make another letter of a letter, in Indic scripts, Thai, Lao and kana: no accents to be ignored.
+_KEPT_MARK = re.compile("[\u0900-\u0eff\u1000-\u109f\u1780-\u17ff\u3099\u309a]")
+_UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 #: The Turkish letters have dots that come and go with case.
 _DOTLESS = str.maketrans({"ı": "i", "İ": "i"})
@@ -78,7 +89,7 @@ def words_of(text: str) -> Words:
     at = 0
     while at < len(words):
         end = at
-        while end < len(words) and len(words[end]) == 1 and words[end].isalpha():
+        while end < len(words) and len(words[end]) == 1 and words[end].isalpha() and not is_unspaced(words[end]):
             end += 1
         if end - at >= 3:
             joined.append("".join(words[at:end]))
@@ -87,6 +98,25 @@ def words_of(text: str) -> Words:
             joined.append(words[at])
             at += 1
     return tuple(joined)
+
+
+def is_unspaced(word: str) -> bool:
+    """Tell whether a word is one character of a script that puts no spaces between words."""
+    return _UNSPACED_CHAR.match(word) is not None
+
+
+def length_of(words: Words) -> int:
+    """Count words as a reader would: two characters of a script without spaces are about one."""
+    characters = sum(is_unspaced(word) for word in words)
+    return len(words) - characters + (characters + 1) // 2
+
+
+def joined(words: Words) -> str:
+    """Write words as a text again: no spaces where the script has none."""
+    text = ""
+    for word in words:
+        text += word if not text or (is_unspaced(word) and is_unspaced(text[-1])) else f" {word}"
+    return text
 
 
 def id_words_of(resource_id: str) -> Words:
@@ -100,7 +130,7 @@ def plain(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.translate(_DOTLESS).casefold())
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return "".join(char for char in decomposed if not unicodedata.combining(char) or _KEPT_MARK.match(char))
 
 
 def is_sensitive_app(package: str) -> bool:
@@ -127,5 +157,5 @@ def has_phrase(phrases: Phrases, words: Iterable[str]) -> str:
     for place in range(len(sequence)):
         found = phrases.at(sequence, place)
         if found is not None:
-            return " ".join(found[0])
+            return joined(found[0])
     return ""

@@ -11,7 +11,16 @@ from typing import Literal, Protocol
 
 from droidpilot.core.calls import Effect
 from droidpilot.core.text import one_line, shorten
-from droidpilot.policy.lexicon import Words, has_phrase, id_words_of, is_sensitive_app, lexicon, words_of
+from droidpilot.policy.lexicon import (
+    Words,
+    has_phrase,
+    id_words_of,
+    is_sensitive_app,
+    joined,
+    length_of,
+    lexicon,
+    words_of,
+)
 from droidpilot.screens.labels import clean, fold
 
 Source = Literal["keyword", "context", "model"]
@@ -172,11 +181,11 @@ def _word_in_label(words: Words) -> str:
             at += len(harmless[0])
             continue
         if verb is not None:
-            return " ".join(verb[0])
-        if at == 0 and len(words) <= _MAX_BUTTON_WORDS:
+            return joined(verb[0])
+        if at == 0 and length_of(words) <= _MAX_BUTTON_WORDS:
             button = known.button_verbs.at(words, 0)
             if button is not None:
-                return " ".join(button[0])
+                return joined(button[0])
         at += 1
     return ""
 
@@ -195,7 +204,7 @@ def _word_in_id(words: Words) -> str:
         if found is None and (is_button or len(named) == 1):
             found = known.button_verbs.at(named, at)
         if found is not None:
-            return " ".join(found[0])
+            return joined(found[0])
         at += 1
     return ""
 

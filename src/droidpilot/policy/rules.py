@@ -65,8 +65,15 @@ NO_RULE = Decision(None)
 
 
 def strictest(decisions: Iterable[Decision]) -> Decision:
-    """Return the strictest decision, the first one among equals: deny, ask, no rule, allow. Of none, no rule."""
-    return min(decisions, key=lambda decision: _STRICTNESS.index(decision.answer), default=NO_RULE)
+    """Return the strictest decision, the first one among equals: deny, ask person, ask, no rule, allow.
+
+    Of none, no rule.
+    """
+    return min(decisions, key=_strictness, default=NO_RULE)
+
+
+def _strictness(decision: Decision) -> tuple[int, bool]:
+    return _STRICTNESS.index(decision.answer), decision.rule is None or not decision.rule.needs_person
 
 
 class RuleSet:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 
 from droidpilot.core.text import plural
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
@@ -22,6 +23,11 @@ _KEYBOARD_TYPES = frozenset(("2", "input_method"))  # Source: AccessibilityWindo
 _SYSTEM_UI = "com.android.systemui"
 #: Packages that draw over apps and are never the app in front (INV-9). The last is uiautomator2's own helper.
 _NEVER_IN_FRONT = frozenset((_SYSTEM_UI, "com.github.uiautomator", "com.github.uiautomator.test"))
+#: So few things to use on a screen that shows something are a reason to doubt the reading.
+FEW = 2
+#: What stands for a character that could not be read: U+FFFD, and the two dots that Android writes for an emoji.
+#: Source: AccessibilityNodeInfoDumper.stripInvalidXMLChars writes one dot for each half of a surrogate pair.
+_LOST = re.compile("\ufffd|(?<![.\\d])\\.\\.(?![.\\d/])")
 #: Classes that paint without telling what. Source: Android, Flutter and Unity view names as seen in dumps.
 _SURFACES = re.compile(r"(?:SurfaceView|TextureView|WebView|FlutterView|UnityPlayer\w*|GLView|\.View)$")
 
@@ -38,6 +44,9 @@ class Health:
     is_off: bool = False  # the display is off
     is_secure: bool = False  # the window in focus forbids pictures of itself; its nodes can be read all the same
     is_never_idle: bool = False  # something on it moves for ever; the rest of it is still
+    is_foreign: bool = False  # the nodes are not those of the app that has the focus
+    is_sparse: bool = False  # it shows something, and next to nothing of it can be used: a reading may have lost it
+    is_lossy: bool = False  # characters of some texts came as something else
     turned_from: int | None = None  # rotation of the screen that was told before, where it was another one
     notes: tuple[str, ...] = ()  # in words, for the health line: repairs, foreign windows
 
@@ -107,6 +116,7 @@ def make_screen(
         is_locked=power.is_locked,
         is_off=power.is_off,
         is_secure=power.is_secure,
+        is_foreign=is_foreign(hierarchy, foreground_package),
     )
     return Screen(
         number=number,
@@ -207,6 +217,14 @@ def front_package(hierarchy: Hierarchy, foreground_package: str | None) -> str |
     return foreground_package if foreground_package and _is_only_app(hierarchy, foreground_package) else None
 
 
+def is_foreign(hierarchy: Hierarchy, foreground_package: str | None) -> bool:
+    """Tell whether the nodes are not those of the app that has the focus: one of two readings is late, or wrong."""
+    if not foreground_package or is_helper_package(foreground_package):
+        return False
+    packages = {node.package for node in hierarchy.nodes if node.package}
+    return bool(packages) and foreground_package not in packages
+
+
 def _package_inside(hierarchy: Hierarchy, root: Node) -> str:
     """Return the package of most nodes of a window: its frame may belong to another one."""
     counts = Counter(node.package for node in hierarchy.nodes[root.index : root.end] if node.package)
@@ -280,8 +298,18 @@ def health_of(hierarchy: Hierarchy, package: str | None, display: Bounds, *, is_
         is_complete=hierarchy.is_complete,
         is_opaque=_is_opaque(hierarchy, display),
         has_keyboard=bool(keyboards),
+        is_lossy=any(_LOST.search(node.text) or _LOST.search(node.desc) for node in hierarchy.nodes),
         notes=tuple(notes),
     )
+
+
+def is_sparse(hierarchy: Hierarchy, front: str | None, display: Bounds) -> bool:
+    """Tell whether a whole screen that shows something has next to nothing to use: a reading may have lost it."""
+    keyboards = keyboard_windows(hierarchy, front)
+    visible = visible_nodes(hierarchy, display)
+    usable = (n for n in hierarchy.nodes if n.is_usable and visible[n.index] and n.window not in keyboards)
+    seen = (node for node in hierarchy.nodes if visible[node.index] and node.window not in keyboards)
+    return next(seen, None) is not None and sum(1 for _ in islice(usable, FEW + 1)) <= FEW
 
 
 def _is_opaque(hierarchy: Hierarchy, display: Bounds) -> bool:

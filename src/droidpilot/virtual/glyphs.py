@@ -40,6 +40,15 @@ def arrow_send(box: Rect, color: Color, clip: Rect) -> list[Mark]:
     ]
 
 
+def plus(box: Rect, color: Color, clip: Rect) -> list[Mark]:
+    """Make the sign of a button that adds something."""
+    x, y = (box.left + box.right) // 2, (box.top + box.bottom) // 2
+    return [
+        Stroke(((x - 28, y), (x + 28, y)), color, clip, 8),
+        Stroke(((x, y - 28), (x, y + 28)), color, clip, 8),
+    ]
+
+
 def tick(box: Rect, color: Color, clip: Rect) -> list[Mark]:
     """Make the tick of a checked box."""
     points = ((box.left + 11, box.top + 26), (box.left + 21, box.top + 36), (box.left + 40, box.top + 14))

@@ -54,6 +54,10 @@ class Host(Protocol):
         """Do something when the phone would begin to show it."""
         ...
 
+    def after(self, delay_ms: int, act: Callable[[], None]) -> None:
+        """Do something when so many ms of the phone's time have passed; until then the phone may well be idle."""
+        ...
+
     def slide(self, *, dx: int = 0, dy: int = 0) -> Slide | None:
         """Start a slide now; None where transitions are off."""
         ...

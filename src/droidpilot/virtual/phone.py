@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from random import Random
 
 from droidpilot.core.clock import Clock, SystemClock
-from droidpilot.virtual.apps.contacts import Contacts
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
+from droidpilot.virtual.apps.more import more_apps
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
@@ -111,7 +111,7 @@ class Phone:
             Launcher(self),
             SettingsApp(self, tuple(self.packages.values())),
             Messages(self),
-            Contacts(self),
+            *more_apps(self),
         ]
         self.apps: dict[str, App] = {app.package: app for app in made}
         self.tasks = Tasks(self.apps, self.time, on_start=self._started)
@@ -139,6 +139,9 @@ class Phone:
 
     def later(self, act: Callable[[], None]) -> None:
         self.time.later(act)
+
+    def after(self, delay_ms: int, act: Callable[[], None]) -> None:
+        self.time.after(delay_ms, act)
 
     def advance(self) -> None:
         """Do what became due since the last call."""
@@ -221,7 +224,7 @@ class Phone:
         return Room(self.display.rect)
 
     def _is_restless(self) -> bool:
-        return any(window.is_restless for window in self.windows())
+        return any(window.is_restless() for window in self.windows())
 
     def open(self, window: Window) -> None:
         self.later(lambda: self.tasks.open(window))

@@ -16,7 +16,8 @@ from droidpilot.core.clock import Clock
 from droidpilot.virtual.motion import Slide
 
 MAX_WAITING = 64
-MAX_TIMERS = 256
+MAX_TIMERS = 1_000
+"""So many things wait for their time; what is above never happens."""
 FOREVER = 1 << 62
 """A time that never comes, in ms."""
 Act = Callable[[], None]
@@ -67,15 +68,12 @@ class Schedule:
                 due = max(due, self._waiting[-1][0])
             self._waiting.append((due, act))
 
-    def after(self, wait_ms: int, act: Act) -> None:
-        """Do something after so many ms, whatever else happens; the phone counts as idle meanwhile."""
+    def after(self, delay_ms: int, act: Act) -> None:
+        """Do something when so many ms have passed; until then the phone may well be idle."""
         with self._lock:
-            self._timer_count += 1
-            heapq.heappush(self._timers, (self.now_ms() + wait_ms, self._timer_count, act))
-            # Nobody needs so many: the one that is due first happens early.
-            if len(self._timers) > MAX_TIMERS:
-                due, _, first = heapq.heappop(self._timers)
-                self._act(min(due, self.now_ms()), first)
+            if len(self._timers) < MAX_TIMERS:
+                self._timer_count += 1
+                heapq.heappush(self._timers, (self.now_ms() + delay_ms, self._timer_count, act))
 
     def advance(self) -> None:
         """Do what became due since the last call, in the order in which it was due."""

@@ -7,7 +7,7 @@ are all that it adds. This file must never know the library that paints, or an a
 from __future__ import annotations
 
 from droidpilot.virtual.geometry import Rect
-from droidpilot.virtual.glyphs import app_icon, arrow_left, arrow_send, status_icons, tick
+from droidpilot.virtual.glyphs import app_icon, arrow_left, arrow_send, plus, status_icons, tick
 from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.marks import (
     BLACK,
@@ -135,8 +135,20 @@ class _Painter:
             self._launcher_icon(node)
         elif node.text:
             self._text(node)
+        if view.paints:
+            self._canvas(node)
         if node.is_scrollable and view.scroll is not None:
             self._scroll_bar(node)
+
+    def _canvas(self, node: SeenNode) -> None:
+        """Show what a canvas paints and accessibility does not know."""
+        b, palette = node.view.bounds, self._palette
+        for painted in node.view.paints:
+            inner = painted.box
+            box = Rect(inner.left + b.left, inner.top + b.top, inner.right + b.left, inner.bottom + b.top)
+            self._fill(box, node.bounds, palette.accent if painted.is_lit else palette.raised, radius=30)
+            color = palette.on_accent if painted.is_lit else palette.text
+            self._marks.append(Words(painted.words, box, color, node.bounds, 60, 1, "center", is_middle=True))
 
     def _fill(self, box: Rect, clip: Rect, color: Color, *, radius: int = 0) -> None:
         self._marks.append(Fill(box, color, clip, radius))
@@ -226,8 +238,12 @@ class _Painter:
             self._disc(x, y, 62, palette.accent if view.is_enabled else palette.raised, node.bounds)
             color = palette.on_accent if view.is_enabled else palette.disabled
             self._marks += arrow_send(view.bounds, color, node.bounds)
-        else:
+        elif view.desc in ("Navigate up", "Back"):
             self._marks += arrow_left(view.bounds, palette.text, node.bounds)
+        else:
+            x, y = (view.bounds.left + view.bounds.right) // 2, (view.bounds.top + view.bounds.bottom) // 2
+            self._disc(x, y, 70, palette.tint, node.bounds)
+            self._marks += plus(view.bounds, palette.on_tint, node.bounds)
 
     def _field(self, node: SeenNode) -> None:
         view, palette = node.view, self._palette

@@ -213,7 +213,7 @@ class Touch:
                 self._phone.changed()
             return is_done
         field = node.view.edits
-        if field is None or not node.view.is_enabled:
+        if field is None or field.refuses_set_text or not node.view.is_enabled:
             return False
         with self._phone.lock:
             field.put(text)
@@ -248,7 +248,7 @@ class Touch:
                 phone.close(window)
                 return "outside the dialog"
             return None
-        node = next((n for n in chain if n.view.is_clickable), None)
+        node = next((n for n in chain if n.view.is_clickable or n.view.on_touch is not None), None)
         if node is None:
             return None
         if node.view.is_enabled:
@@ -256,6 +256,8 @@ class Touch:
                 window.focus = node.view.edits
             if node.view.on_click is not None:
                 node.view.on_click()
+            if node.view.on_touch is not None:
+                node.view.on_touch(int(x) - node.view.bounds.left, int(y) - node.view.bounds.top)
             phone.changed()
         return name_of(node)
 

@@ -37,6 +37,12 @@ class TextField:
     is_revealed: bool = False
     hint: str = ""
     text: str = ""
+    filter: Callable[[str], str] | None = None
+    """What the app makes of every text that comes in: a mask, a limit, small letters."""
+    refuses_set_text: bool = False
+    """Takes keys, but says no to the accessibility action, as views that draw their own text do."""
+    on_put: Callable[[], None] | None = None
+    """Called after every change, for an app that looks at what was typed."""
 
     @property
     def is_hidden(self) -> bool:
@@ -49,8 +55,10 @@ class TextField:
         return BULLET * len(self.text) if self.is_hidden else self.text
 
     def put(self, text: str) -> None:
-        """Replace the text, cut to what the field holds."""
-        self.text = text[:MAX_TEXT]
+        """Replace the text by what the field makes of it, cut to what it holds."""
+        self.text = (text if self.filter is None else self.filter(text))[:MAX_TEXT]
+        if self.on_put is not None:
+            self.on_put()
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +75,16 @@ class Rows:
     @property
     def content(self) -> int:
         return self.ends[-1] if self.ends else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """A box that a canvas paints by itself: to be seen in a picture, unknown to accessibility."""
+
+    box: Rect
+    """In px of the view, from its own left top corner."""
+    words: str = ""
+    is_lit: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -88,6 +106,9 @@ class View:
     children: list[View] = field(default_factory=list)
     on_click: Callable[[], None] | None = None
     on_long_click: Callable[[], None] | None = None
+    on_touch: Callable[[int, int], None] | None = None
+    """Takes a tap at (x, y) px of the view and tells accessibility nothing of it, as a canvas does."""
+    paints: Sequence[Painted] = ()
     is_enabled: bool = True
     is_checkable: bool = False
     is_checked: bool = False

@@ -53,8 +53,8 @@ class Window:
     """Where a window stands that fills neither the screen nor a dialog's place: from the screen to its rectangle."""
     is_secure: bool = False
     """Forbids pictures of itself (FLAG_SECURE): they come out black, while accessibility sees it all the same."""
-    is_restless: bool = False
-    """Changes with every frame while it is shown: a clock, a spinner. Its body is built anew for each look."""
+    is_restless: Callable[[], bool] = lambda: False
+    """Tells whether the window shows something else in every frame, as a stopwatch or an endless spinner does."""
     on_enter: Callable[[], None] | None = None
     """What the keyboard's action key does."""
     on_back: Callable[[], None] | None = None

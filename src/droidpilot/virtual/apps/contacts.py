@@ -1,17 +1,34 @@
-"""Contacts: a long list of people and a page for each."""
+"""Contacts: a long list of people, a page for each, an editor, and a question before one is deleted."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from droidpilot.virtual.apps.packages import CONTACTS
+from droidpilot.virtual.apps.parts import confirmation, edit, recycler, scroller, with_action, with_menu
 from droidpilot.virtual.apps.people import people
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import Rows, View
-from droidpilot.virtual.widgets import ROW_HEIGHT, page, row
+from droidpilot.virtual.views import TextField, View
+from droidpilot.virtual.widgets import button, page, row
 from droidpilot.virtual.windows import Window
+
+PEOPLE = 60
+MAX_PEOPLE = 1_000
+PERSON_ACTIVITY = "com.android.contacts.quickcontact.QuickContactActivity"
+EDITOR_ACTIVITY = "com.google.android.apps.contacts.editor.ContactEditorActivity"
+
+
+@dataclass(slots=True, eq=False)
+class Person:
+    number: int
+    """Never given twice, as the provider's `_id`."""
+    name: str
+    phone: str
+    email: str = ""
 
 
 class Contacts:
-    """An app that is only looked at."""
+    """The address book. What stands in it is also what `content query` tells."""
 
     package = CONTACTS
     activity = "com.android.contacts.activities.PeopleActivity"
@@ -19,32 +36,99 @@ class Contacts:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        random = host.random("contacts")
-        self._numbers = {name: f"+1 555 {random.randint(1000000, 9999999)}" for name in people(random, 60)}
+        self.clear()
+
+    def clear(self) -> None:
+        random = self._host.random("contacts")
+        phones = [(name, f"+1 555 {random.randint(1000000, 9999999)}") for name in people(random, PEOPLE)]
+        self._people = [Person(number, *pair) for number, pair in enumerate(phones, 1)]
+        self._last = len(self._people)
+
+    def state(self) -> dict[str, object]:
+        return {
+            "contacts": [{"id": p.number, "name": p.name, "phone": p.phone, "email": p.email} for p in self._in_order()]
+        }
 
     def first(self) -> Window:
         window = Window(CONTACTS, self.activity, "Contacts", "list", lambda: self._list(window))
         return window
 
-    def clear(self) -> None:
-        """Do nothing: nothing can be changed here."""
-
-    def state(self) -> dict[str, object]:
-        return {}
+    def _in_order(self) -> list[Person]:
+        return sorted(self._people, key=lambda person: person.name)
 
     def _list(self, window: Window) -> View:
-        names = sorted(self._numbers)
-        rows = View("androidx.recyclerview.widget.RecyclerView", "android:id/list", scroll=window.scroll("list"))
-        rows.rows = Rows(
-            [ROW_HEIGHT] * len(names),
-            lambda n: row(names[n], on_click=lambda: self._host.open(self._person(names[n]))),
+        shown = self._in_order()
+        rows = recycler(
+            window, len(shown), lambda n: row(shown[n].name, on_click=lambda: self._host.open(self._page(shown[n])))
         )
-        return page(CONTACTS, "Contacts", rows, on_up=None)
+        create = button(
+            "Create contact",
+            id=f"{CONTACTS}:id/floating_action_button",
+            on_click=lambda: self._host.open(self._editor(None)),
+        )
+        return page(CONTACTS, "Contacts", with_action(rows, create), on_up=None)
 
-    def _person(self, name: str) -> Window:
+    def _page(self, person: Person) -> Window:
+        def delete() -> None:
+            self._people.remove(person)
+            self._host.close(window)
+            self._host.toast(f"{person.name} deleted")
+
+        def ask() -> Window:
+            return confirmation(
+                self._host,
+                window,
+                "Delete contact?",
+                f"{person.name} will be removed from this device.",
+                yes="Delete",
+                on_yes=delete,
+            )
+
         def body() -> View:
-            column = View("android.widget.LinearLayout")
-            column.children = [row(self._numbers[name], "Mobile")]
-            return page(CONTACTS, name, column, on_up=self._host.back)
+            change = button(
+                "Edit", id=f"{CONTACTS}:id/menu_edit", on_click=lambda: self._host.open(self._editor(person))
+            )
+            facts = [row(person.phone, "Mobile")] if person.phone else []
+            facts += [row(person.email, "Email")] if person.email else []
+            remove = row("Delete", "Remove this contact", on_click=lambda: self._host.open(ask()))
+            remove.id = f"{CONTACTS}:id/menu_delete"
+            shown = page(CONTACTS, person.name, scroller(window, [*facts, remove]), on_up=self._host.back)
+            return with_menu(shown, change)
 
-        return Window(CONTACTS, "com.android.contacts.quickcontact.QuickContactActivity", name, f"person/{name}", body)
+        window = Window(CONTACTS, PERSON_ACTIVITY, person.name, f"person/{person.number}", body)
+        return window
+
+    def _editor(self, person: Person | None) -> Window:
+        name, phone = TextField("name", hint="Name"), TextField("phone", hint="Phone")
+        email = TextField("email", hint="Email")
+        if person is not None:
+            name.put(person.name)
+            phone.put(person.phone)
+            email.put(person.email)
+
+        def save() -> None:
+            if not name.text.strip() or (person is None and len(self._people) >= MAX_PEOPLE):
+                return
+            kept = person if person is not None else self._new()
+            kept.name, kept.phone, kept.email = name.text.strip(), phone.text.strip(), email.text.strip()
+            self._host.close(window)
+            self._host.toast("Contact saved")
+
+        def body() -> View:
+            save_id = f"{CONTACTS}:id/toolbar_button"
+            done = button(
+                "Save", id=save_id, is_enabled=bool(name.text.strip()), on_click=lambda: self._host.later(save)
+            )
+            fields = [edit(window, field, f"{CONTACTS}:id/{field.name}_field") for field in (name, phone, email)]
+            return with_menu(page(CONTACTS, title, scroller(window, fields), on_up=self._host.back), done)
+
+        title = "Edit contact" if person is not None else "Create contact"
+        window = Window(CONTACTS, EDITOR_ACTIVITY, title, "editor", body)
+        window.focus = name
+        return window
+
+    def _new(self) -> Person:
+        self._last += 1
+        made = Person(self._last, "", "")
+        self._people.append(made)
+        return made

@@ -9,7 +9,36 @@ LAUNCHER = "com.android.launcher3"
 SETTINGS = "com.android.settings"
 MESSAGES = "com.google.android.apps.messaging"
 CONTACTS = "com.google.android.contacts"
-OTHERS = 300
+CLOCK = "com.google.android.deskclock"
+CALENDAR = "com.google.android.calendar"
+NOTES = "com.google.android.keep"
+BROWSER = "com.android.browser"
+LOGIN = "com.northwind.account"
+BANK = "com.fernbank.mobile"
+SHOP = "com.juniper.shop"
+GAME = "com.pebble.game"
+COURIER = "com.shaked.courier"
+MEALS = "com.fantuan.meals"
+FIELDS = "com.formlab.fields"
+LOADER = "com.slowpoke.loader"
+FAULTY = "com.quicksand.faulty"
+BUBBLES = "com.floaty.bubbles"
+SCOUT = "com.nearby.scout"
+BOUGHT = (
+    (LOGIN, "Northwind"),
+    (BANK, "Fern Bank"),
+    (SHOP, "Shop"),
+    (GAME, "Pebbles"),
+    (COURIER, "משלוחים"),
+    (MEALS, "点餐"),
+    (FIELDS, "Fields"),
+    (LOADER, "Loader"),
+    (FAULTY, "Faulty"),
+    (BUBBLES, "Bubbles"),
+    (SCOUT, "Scout"),
+)
+"""Apps with an icon that the person installed: no part of the system."""
+OTHERS = 300 - len(BOUGHT)
 FIRST = ("Amber", "Blue", "Cedar", "Delta", "Echo", "Fjord", "Grove", "Helio", "Iris", "Jade", "Kite", "Lumen", "Mint",
          "Nova", "Onyx", "Pico", "Quill", "River", "Solar", "Terra")  # fmt: skip
 SECOND = ("Budget", "Camera", "Diary", "Fitness", "Games", "Maps", "Mail", "Music", "Notes", "Photos", "Radio",
@@ -33,7 +62,9 @@ def installed_packages(random: Random) -> list[Package]:
     """Make the packages of a seed, by label; the three hundred others come in different names each."""
     system = [(LAUNCHER, "Launcher"), (SETTINGS, "Settings"), (MESSAGES, "Messages"), (CONTACTS, "Contacts")]
     system += [("com.android.systemui", "System UI"), ("com.github.uiautomator", "AdbKeyboard")]
+    system += [(CLOCK, "Clock"), (CALENDAR, "Calendar"), (NOTES, "Notes"), (BROWSER, "Browser")]
     made = [Package(name, label, "14", 34, 10_000 + n, True, 40 + n) for n, (name, label) in enumerate(system)]
+    made += [Package(name, label, "2.4", 24, 10_050 + n, False, 20 + n) for n, (name, label) in enumerate(BOUGHT)]
     pairs = [(first, second) for first in FIRST for second in SECOND]
     for number, (first, second) in enumerate(sorted(random.sample(pairs, OTHERS))):
         major, minor = random.randint(1, 9), random.randint(0, 20)
