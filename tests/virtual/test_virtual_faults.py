@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -45,9 +46,8 @@ class Rig:
     def wait_attached(self, *, state: str = "device", at_most_s: float = 10.0) -> None:
         end = time.monotonic() + at_most_s
         while time.monotonic() < end:
-            with contextlib.suppress(Exception):
-                if self.adb.get_state() == state:
-                    return
+            if {known.serial: known.state for known in self.client.list()}.get(self.vp.serial) == state:
+                return
             time.sleep(0.02)
         raise AssertionError(f"not {state} in {at_most_s} s")
 
@@ -198,6 +198,129 @@ def test_a_stale_file_stays_where_it_lies(rig: Rig) -> None:
     assert rig.adb.sync.read_bytes("/sdcard/d.xml") == stale
     rig.adb.shell("uiautomator dump /sdcard/d.xml")
     assert rig.adb.sync.read_bytes("/sdcard/d.xml") != stale
+
+
+def test_a_dumpsys_that_breaks_off_leaves_half(rig: Rig) -> None:
+    whole = rig.adb.shell("dumpsys window")
+    rig.faults.set("dumpsys-cut")
+    half = rig.adb.shell("dumpsys window; echo more")
+    assert whole.startswith(half) and 0 < len(half) < len(whole)
+    assert rig.adb.shell("dumpsys window") == whole
+
+
+def test_offline_is_away_for_its_time_and_comes_back(rig: Rig) -> None:
+    rig.faults.set("offline", 0.5)
+    assert [one["name"] for one in rig.faults.active()] == ["offline"]
+    with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.1", rig.vp.port), timeout=2):
+        pass
+    rig.wait_attached(state="offline", at_most_s=2)
+    rig.wait_attached()
+    assert rig.faults.active() == []
+    assert rig.adb.shell("echo back") == "back"
+
+
+def test_offline_can_be_ended_early(rig: Rig) -> None:
+    rig.faults.set("offline", 600)
+    rig.faults.clear("offline")
+    rig.wait_attached()
+
+
+def test_adbd_starts_anew(rig: Rig) -> None:
+    rig.faults.set("kill-adb-connection")
+    rig.wait_attached(state="offline", at_most_s=2)
+    rig.wait_attached()
+
+
+def test_a_reboot_ends_what_ran(rig: Rig) -> None:
+    rig.u2.app_start("com.android.settings")
+    assert rig.vp.phone.state()["package"] == "com.android.settings"
+    with contextlib.suppress(Exception):  # the connection breaks under the command
+        rig.adb.shell2("reboot", v2=True)
+    rig.vp.phone.faults.clear("reboot")
+    rig.wait_attached()
+    state = rig.vp.phone.state()
+    assert state["package"] == "com.android.launcher3" and state["recents"] == []
+    assert rig.u2.info["currentPackageName"] == "com.android.launcher3", "its client starts the server anew"
+
+
+def test_a_phone_that_trusts_nobody_any_more(rig: Rig) -> None:
+    rig.faults.set("unauthorized")
+    rig.wait_attached(state="unauthorized")
+    rig.faults.clear()
+    rig.wait_attached()
+    assert rig.adb.shell("echo hello") == "hello"
+
+
+def test_the_server_cannot_run(rig: Rig) -> None:
+    rig.faults.set("no-helper")
+    with pytest.raises(Exception, match=r"(?i)uiautomator|launch|Killed"):
+        rig.u2.info  # noqa: B018 # reading it asks the phone
+    rig.faults.clear()
+    assert rig.u2.info["screenOn"] is True
+
+
+def test_late_replies_and_slow_phones_only_take_longer(rig: Rig) -> None:
+    rig.faults.set("late-reply", 0.3)
+    began = time.monotonic()
+    rig.u2.jsonrpc.click(10, 10)
+    assert time.monotonic() - began >= 0.3
+    rig.faults.set("slow", "old")
+    began = time.monotonic()
+    rig.u2.jsonrpc.dumpWindowHierarchy(False, 50)
+    assert time.monotonic() - began >= 0.3
+    rig.faults.clear()
+
+
+def test_inputs_that_may_not_be_injected(rig: Rig) -> None:
+    before = rig.inputs
+    rig.faults.set("inject-denied")
+    with pytest.raises(Exception, match="SecurityException"):
+        rig.u2.jsonrpc.click(10, 10)
+    refused = rig.adb.shell2("input tap 10 10", v2=True)
+    assert refused.returncode != 0 and "INJECT_EVENTS" in refused.output
+    assert rig.inputs == before
+
+
+def test_a_full_phone_takes_no_file(rig: Rig) -> None:
+    rig.faults.set("storage-full")
+    with pytest.raises(Exception, match="FAIL"):
+        rig.adb.sync.push(b"x", "/data/local/tmp/x")
+    assert "No space left" in rig.adb.shell2("screencap -p /sdcard/a.png", v2=True).output
+    assert "100%" in rig.adb.shell("df -k /data")
+    rig.faults.clear()
+    assert rig.adb.sync.push(b"x", "/data/local/tmp/x") == 1
+
+
+def test_keyboards_that_will_not_change(rig: Rig) -> None:
+    keyboard = "com.github.uiautomator/.AdbKeyboard"
+    rig.faults.set("ime-stuck")
+    assert "selected" in rig.adb.shell(f"ime enable {keyboard}; ime set {keyboard}")
+    assert "Latin" in rig.adb.shell("settings get secure default_input_method")
+    rig.faults.clear()
+    rig.adb.shell(f"ime set {keyboard}")
+    rig.faults.set("ime-unknown")
+    assert keyboard not in rig.adb.shell("ime list -s -a")
+    assert "Latin" in rig.adb.shell("settings get secure default_input_method")
+    assert "Unknown input method" in rig.adb.shell(f"ime set {keyboard}")
+    rig.faults.clear()
+    assert keyboard in rig.adb.shell("ime list -s -a")
+
+
+def test_settings_that_may_not_be_written(rig: Rig) -> None:
+    rig.faults.set("settings-denied")
+    refused = rig.adb.shell2("settings put system screen_brightness 7", v2=True)
+    assert refused.returncode == 255 and "SecurityException" in refused.output
+    assert rig.adb.shell("settings get system screen_brightness") == "102"
+
+
+def test_pictures_that_cannot_be_taken(rig: Rig) -> None:
+    rig.faults.set("screencap-fails", "denied")
+    refused = rig.adb.shell2("screencap -p /sdcard/a.png", v2=True)
+    assert refused.returncode != 0 and "Permission denied" in refused.output
+    assert rig.u2.jsonrpc.takeScreenshot(1, 80) is None
+    rig.faults.set("screencap-fails", "no-file")
+    assert rig.adb.shell2("screencap -p /sdcard/a.png", v2=True).returncode == 0
+    assert not rig.adb.sync.exists("/sdcard/a.png")
 
 
 def test_the_truth_tells_what_is_broken(rig: Rig) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 from droidpilot.core.errors import DeviceLost, DeviceUnavailable, UsageError
 from droidpilot.virtual import registry
-from droidpilot.virtual.server import EMULATOR_PORTS, PhoneServer, running_phone
+from droidpilot.virtual.listening import EMULATOR_PORTS
+from droidpilot.virtual.server import PhoneServer, running_phone
 
 GONE = 2**22 - 3
 """No process has this id: it is above the kernel's default limit of ids on small machines, and asked for below."""
@@ -106,7 +107,7 @@ def test_the_phone_never_listens_where_adb_looks_for_emulators() -> None:
             pass
     with running_phone() as vp:
         assert vp.port not in EMULATOR_PORTS
-        with pytest.raises(DeviceUnavailable, match="taken"), running_phone(port=vp.port):
+        with pytest.raises(UsageError, match="taken"), running_phone(port=vp.port):
             pass
 
 

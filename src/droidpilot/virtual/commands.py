@@ -11,7 +11,7 @@ from droidpilot.virtual.commands_device import DEVICE_COMMANDS
 from droidpilot.virtual.dumpsys import dumpsys
 from droidpilot.virtual.patterns import BadPattern, Pattern
 from droidpilot.virtual.shell import Command, Job
-from droidpilot.virtual.store import File, StoreFull, clean_path
+from droidpilot.virtual.store import MAX_FILES_BYTES, File, StoreFull, clean_path
 
 MAX_SLEEP_S = 3_600.0
 
@@ -143,6 +143,11 @@ def _toybox(job: Job) -> int | Awaitable[int]:
     return command(job)
 
 
+def _reboot(job: Job) -> int:
+    job.phone.faults.set("reboot")
+    return 0
+
+
 def _quiet(_: Job) -> int:
     return 0
 
@@ -164,6 +169,18 @@ def _which(job: Job) -> int:
     return 0 if found else 1
 
 
+def _df(job: Job) -> int:
+    """Tell how full the storage is, in KiB."""
+    total = MAX_FILES_BYTES // 1024 + 8 * 1024 * 1024
+    used = 8 * 1024 * 1024 - 1 + sum(len(kept.data) for kept in job.phone.files.files.values()) // 1024
+    if job.phone.faults.is_set("storage-full"):
+        used = total
+    share = -(-100 * used // total)
+    job.say("Filesystem     1K-blocks    Used Available Use% Mounted on")
+    job.say(f"/dev/block/dm-5 {total:>8} {used:>7} {total - used:>9} {share:>3}% /data")
+    return 0
+
+
 def _date(job: Job) -> int:
     job.say(str(job.phone.wall_s()))
     return 0
@@ -173,6 +190,7 @@ FILE_COMMANDS: Final[dict[str, Command]] = {
     "cat": _cat,
     "chmod": _quiet,
     "date": _date,
+    "df": _df,
     "echo": _echo,
     "false": lambda _: 1,
     "grep": _grep,
@@ -182,6 +200,7 @@ FILE_COMMANDS: Final[dict[str, Command]] = {
     "md5": _md5sum,
     "md5sum": _md5sum,
     "mkdir": _quiet,
+    "reboot": _reboot,
     "rm": _rm,
     "sleep": _sleep,
     "stat": _stat,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Awaitable
 from typing import Final
 
 from droidpilot.virtual.phone import HOME, Phone
@@ -28,7 +29,12 @@ def component(phone: Phone, package: str) -> str:
     return f"{package}/{phone.apps[package].activity}"
 
 
-def _monkey(job: Job) -> int:
+async def _monkey(job: Job) -> int:
+    async with job.context.trouble.call("start"):
+        return _launch(job)
+
+
+def _launch(job: Job) -> int:
     words = job.args
     package = words[words.index("-p") + 1] if "-p" in words and words.index("-p") + 1 < len(words) else ""
     if package == HOME or not job.phone.start(package):
@@ -37,17 +43,19 @@ def _monkey(job: Job) -> int:
     return 0
 
 
-def _am(job: Job) -> int:
+async def _am(job: Job) -> int:
     verb = job.args[1] if len(job.args) > 1 else ""
     if verb in ("start", "start-activity"):
-        return _am_start(job)
-    if verb == "force-stop" and len(job.args) > 2:
-        job.phone.stop(job.args[-1])
-        return 0
-    if verb in ("kill", "kill-all", "stop-app"):
+        async with job.context.trouble.call("start"):
+            return _am_start(job)
+    if verb in ("force-stop", "stop-app") and len(job.args) > 2:
+        async with job.context.trouble.call("start"):
+            job.phone.stop(job.args[-1])
+            return 0
+    if verb in ("kill", "kill-all"):
         return 0
     if verb == "broadcast":
-        return _am_broadcast(job)
+        return await _am_broadcast(job)
     return job.fail(f"Unknown command: {verb[:100]}", 255)
 
 
@@ -87,13 +95,22 @@ def _full(package: str, activity: str) -> str:
     return f"{package}{activity}" if activity.startswith(".") else activity
 
 
-def _am_broadcast(job: Job) -> int:
+async def _am_broadcast(job: Job) -> int:
     words, phone = job.args[2:], job.phone
     action = _option(words, "-a") or ""
     job.say(f"Broadcasting: Intent {{ act={action[:200]} flg=0x400000 }}")
     if not action.startswith("ADB_KEYBOARD") or phone.settings.get("secure", "default_input_method") != ADB_KEYBOARD:
         job.say("Broadcast completed: result=0")
         return 0
+    async with job.context.trouble.call("input") as met:
+        if "tap-lost" in met:
+            job.say('Broadcast completed: result=-1, data="success"')
+            return 0
+        return _keyboard(job, action, words)
+
+
+def _keyboard(job: Job, action: str, words: list[str]) -> int:
+    """Do what a broadcast asks of the keyboard for adb."""
     if action == "ADB_KEYBOARD_INPUT_TEXT":
         try:
             text = base64.b64decode(_option(words, "text") or "", validate=True).decode("utf-8")
@@ -183,7 +200,7 @@ def _activities(job: Job, verb: str, words: list[str]) -> int:
     return 0
 
 
-def _cmd(job: Job) -> int:
+def _cmd(job: Job) -> int | Awaitable[int]:
     if job.args[1:2] == ["package"]:
         job.args = ["pm", *job.args[2:]]
         return _pm(job)

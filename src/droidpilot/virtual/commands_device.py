@@ -10,13 +10,16 @@ from typing import Final
 from droidpilot.virtual import broken_dumps
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
-from droidpilot.virtual.phone import MODEL, RELEASE, SDK
+from droidpilot.virtual.phone import MODEL, RELEASE, SDK, Phone
 from droidpilot.virtual.scene_port import DumpRefused
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
 
-IMES = (LATIN_IME, ADB_KEYBOARD)
 MAX_SWIPE_MS = 60_000
+DENIED = (
+    "Exception occurred while executing 'put':\njava.lang.SecurityException: Permission denial: writing to settings "
+    "requires:android.permission.WRITE_SECURE_SETTINGS"
+)
 SWIPE_MS = 300
 DISPLAY_ID = "4619827259835644672"
 """What SurfaceFlinger calls the only display."""
@@ -97,6 +100,10 @@ def _settings(job: Job) -> int:
         elif verb == "get" and len(words) == 3:
             found = settings.get(namespace, key)
             job.say("null" if found is None else found)
+        elif verb in ("put", "delete") and job.phone.faults.is_set("settings-denied"):
+            return job.fail(DENIED, 255)
+        elif verb == "put" and key == "default_input_method" and job.phone.faults.is_set("ime-stuck"):
+            return 0
         elif verb == "delete" and len(words) == 3:
             job.say(f"Deleted {settings.delete(namespace, key, source='shell')} rows")
         elif verb == "put" and len(words) >= 4:
@@ -118,22 +125,29 @@ def _svc(job: Job) -> int:
     return 0
 
 
+def installed_imes(phone: Phone) -> list[str]:
+    """Return the keyboards that are installed."""
+    return [name for name in (LATIN_IME, ADB_KEYBOARD) if name == LATIN_IME or name.split("/")[0] in phone.packages]
+
+
 def _ime(job: Job) -> int:
     settings = job.phone.settings
     verb = job.args[1] if len(job.args) > 1 else ""
-    enabled = (settings.get("secure", "enabled_input_methods") or "").split(":")
+    installed = installed_imes(job.phone)
+    enabled = [name for name in (settings.get("secure", "enabled_input_methods") or "").split(":") if name in installed]
     if verb == "list":
-        for name in IMES if "-a" in job.args else enabled:
+        for name in installed if "-a" in job.args else enabled:
             job.say(name)
         return 0
     name = job.args[2] if len(job.args) > 2 else ""
-    if name not in IMES:
+    if name not in installed:
         return job.fail(f"Unknown input method {name[:200]} cannot be {verb}d for user #0", 255)
     if verb == "enable":
         settings.put("secure", "enabled_input_methods", ":".join(dict.fromkeys([*enabled, name])), source="shell")
         job.say(f"Input method {name}: now enabled for user #0")
     elif verb == "set":
-        settings.put("secure", "default_input_method", name, source="shell")
+        if not job.phone.faults.is_set("ime-stuck"):
+            settings.put("secure", "default_input_method", name, source="shell")
         job.say(f"Input method {name} selected for user #0")
     elif verb == "disable":
         left = [kept for kept in enabled if kept != name]
@@ -231,7 +245,17 @@ async def _screencap(job: Job) -> int:
     paths = [word for word in words if not word.startswith("-")]
     if "-p" not in words and not any(path.endswith(".png") for path in paths):
         return job.fail("screencap: this phone can only write PNG: screencap -p [FILE]")
-    png = await job.context.camera.png()
+    async with job.context.trouble.call("picture") as met:
+        return await _picture_to(job, paths, met.word("screencap-fails"))
+
+
+async def _picture_to(job: Job, paths: list[str], failure: str) -> int:
+    """Write a PNG to the first path or the output; `failure` is one of a broken phone's, or empty."""
+    if failure == "denied":
+        return job.fail(f"Error opening file: {paths[0][:200]} (Permission denied)" if paths else "Permission denied")
+    if failure == "no-file":
+        return 0
+    png = b"" if failure == "empty" else await job.context.camera.png()
     if not paths:
         job.write(png)
         return 0
@@ -251,6 +275,8 @@ async def _app_process(job: Job) -> int:
         return job.fail("Error: Could not find or load main class com.wetest.uia2.Main")
     at = words.index("-p") + 1 if "-p" in words else len(words)
     port = words[at] if at < len(words) else "9008"
+    if job.phone.faults.is_set("no-helper"):
+        return job.fail("Killed", 137)
     runner = job.context.runner
     ended = runner.start(int(port)) if port.isdigit() else None
     if ended is None:

@@ -10,10 +10,13 @@ import contextlib
 import hmac
 import json
 from collections.abc import Callable, Mapping
+from typing import Any
+
+from droidpilot.core.errors import UsageError
 
 MAX_LINE = 64 * 1024
 READ_S = 5.0
-Ask = Callable[[], dict[str, object]]
+Ask = Callable[[Mapping[str, Any]], dict[str, object]]
 
 
 class Control:
@@ -56,4 +59,7 @@ class Control:
         ask = self._requests.get(str(request.get("do")))
         if ask is None:
             return {"ok": False, "error": "unknown request"}
-        return {"ok": True, "answer": ask()}
+        try:
+            return {"ok": True, "answer": ask(request)}
+        except UsageError as problem:
+            return {"ok": False, "error": problem.message, "hint": problem.hint}

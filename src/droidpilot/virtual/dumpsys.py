@@ -12,6 +12,7 @@ from droidpilot.virtual.commands_apps import process_id
 from droidpilot.virtual.commands_device import DISPLAY_ID
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.shell import Job
+from droidpilot.virtual.trouble import cut_reply
 
 
 def _record(phone: Phone) -> str:
@@ -121,8 +122,15 @@ SERVICES: Final[dict[str, Callable[[Phone, list[str]], str]]] = {
 }
 
 
-def dumpsys(job: Job) -> int:
+async def dumpsys(job: Job) -> int:
     """Run `dumpsys SERVICE [ARGUMENT...]`."""
+    async with job.context.trouble.call("dumpsys") as met:
+        if "dumpsys-cut" in met:
+            cut_reply(lambda: None)
+        return _dumpsys(job)
+
+
+def _dumpsys(job: Job) -> int:
     words = [word for word in job.args[1:] if word == "-3" or not word.startswith("-")]
     service = SERVICES.get(words[0]) if words else None
     if service is None:

@@ -320,11 +320,12 @@ class Faults:
             self._active = [fault for fault in self._active if fault.name != name]
 
     def _begin(self, fault: Fault) -> None:
-        is_kept = fault.form.life != "event"
+        # Who goes away for some seconds is away until the phone says that it is back.
+        is_kept = fault.form.life != "event" or (fault.form.seconds is not None and self.body is not None)
         with self._lock:
             if is_kept:
                 self._make_room()
-                if fault.form.life == "lasting":
+                if fault.form.life != "calls":
                     self._active = [one for one in self._active if one.name != fault.name]
                 self._active.append(fault)
         if self.body is not None:

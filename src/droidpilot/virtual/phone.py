@@ -29,7 +29,7 @@ from droidpilot.virtual.permissions import Permissions, permission_window
 from droidpilot.virtual.scene_port import Scene
 from droidpilot.virtual.scene_scan import as_text
 from droidpilot.virtual.schedule import Schedule
-from droidpilot.virtual.store import Files, Settings
+from droidpilot.virtual.store import LATIN_IME, Files, Settings
 from droidpilot.virtual.tasks import HOME, Tasks
 from droidpilot.virtual.wifi import Wifi, networks_in_reach
 from droidpilot.virtual.windows import Room, Window
@@ -104,7 +104,7 @@ class Phone:
 
     def _start_over(self) -> None:
         self.settings = Settings(on_change=self.changed)
-        self.files = Files()
+        self.files = Files(is_full=lambda: self.faults.is_set("storage-full"))
         self.wifi = Wifi(self.settings, networks_in_reach(self.random("wifi")))
         self.packages: dict[str, Package] = {p.name: p for p in installed_packages(self.random("packages"))}
         made: list[App] = [
@@ -288,6 +288,37 @@ class Phone:
 
     def toast(self, text: str) -> None:
         self.last_toast = text
+
+    def restart(self) -> None:
+        """Start anew, as after a reboot: no app runs, nothing is recent, the clipboard is empty."""
+        with self.lock:
+            self.time.forget()
+            self.tasks = Tasks(self.apps, self.time, on_start=self._started)
+            self.overlays = []
+            self.hung.clear()
+            self.clipboard, self.last_toast = "", None
+            self.notifications = Notifications()
+            self.screen_on = True
+            self.changed()
+
+    def install(self, package: Package) -> None:
+        """Add a package, or put a new version in its place; it has no icon."""
+        with self.lock:
+            self.packages[package.name] = package
+            self.changed()
+
+    def uninstall(self, name: str) -> bool:
+        """Take a package off the phone with its windows and permissions; tell whether there was one."""
+        with self.lock:
+            if self.packages.pop(name, None) is None:
+                return False
+            self.stop(name)
+            self.apps.pop(name, None)
+            self.permissions.granted.pop(name, None)
+            if (self.settings.get("secure", "default_input_method") or "").startswith(f"{name}/"):
+                self.settings.put("secure", "default_input_method", LATIN_IME, source="android")
+            self.changed()
+            return True
 
     def reset(self) -> None:
         self.resets += 1

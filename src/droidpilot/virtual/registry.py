@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from droidpilot.core.errors import DeviceLost, DeviceTimeout, DeviceUnavailable
+from droidpilot.core.errors import DeviceLost, DeviceTimeout, DeviceUnavailable, UsageError
 
 FOLDER: Final = "virtual"
 MAX_ENTRY_BYTES: Final = 16 * 1024
@@ -140,14 +140,15 @@ def find(home: Path, serial: str) -> Entry:
     )
 
 
-def ask(entry: Entry, request: str, *, timeout_s: float = 5.0) -> dict[str, object]:
+def ask(entry: Entry, request: str, *, timeout_s: float = 5.0, **facts: object) -> dict[str, object]:
     """Ask a running phone something over its control port, such as `state`; return its answer.
 
     Raises:
         DeviceTimeout, DeviceLost: it does not answer.
+        UsageError: the request does not fit.
         DeviceUnavailable: it answers with an error.
     """
-    line = json.dumps({"token": entry.token, "do": request}).encode() + b"\n"
+    line = json.dumps({**facts, "token": entry.token, "do": request}).encode() + b"\n"
     try:
         with socket.create_connection(("127.0.0.1", entry.control_port), timeout=timeout_s) as connection:
             connection.sendall(line)
@@ -164,6 +165,8 @@ def ask(entry: Entry, request: str, *, timeout_s: float = 5.0) -> dict[str, obje
         ) from error
     except (OSError, ValueError) as error:
         raise DeviceLost(f"virtual phone {entry.serial} cannot be asked: {error}", hint="start it again") from error
+    if isinstance(told, dict) and isinstance(told.get("hint"), str):
+        raise UsageError(str(told.get("error")), hint=told["hint"])
     if not isinstance(told, dict) or told.get("ok") is not True or not isinstance(told.get("answer"), dict):
         raise DeviceUnavailable(f"virtual phone {entry.serial} refused {request!r}", hint="is it of another version?")
     answered: dict[str, object] = told["answer"]

@@ -10,18 +10,21 @@ import contextlib
 import os
 import secrets
 import signal
-import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from droidpilot.core.clock import Clock
-from droidpilot.core.errors import DeviceUnavailable, UsageError
+from droidpilot.core.errors import DeviceUnavailable
 from droidpilot.virtual import registry
+from droidpilot.virtual.asked import requests_of
+from droidpilot.virtual.auth import Auth, Trust
+from droidpilot.virtual.breakdown import Breakdown
 from droidpilot.virtual.control import Control
-from droidpilot.virtual.faults import Fault
+from droidpilot.virtual.faults import read_option
+from droidpilot.virtual.listening import HOST, Listener
 from droidpilot.virtual.motion import MOVE_MS
 from droidpilot.virtual.phone import MODEL, TRANSITION_MS, Phone
 from droidpilot.virtual.scene import show
@@ -29,10 +32,6 @@ from droidpilot.virtual.scene_file import Script
 from droidpilot.virtual.services import Services
 from droidpilot.virtual.transport import Identity, Transport
 
-HOST = "127.0.0.1"
-EMULATOR_PORTS = range(5554, 5586)
-"""Every adb server on the machine looks for emulators here, so a phone must not."""
-MAX_TRANSPORTS = 32
 START_S = 10.0
 
 
@@ -49,29 +48,30 @@ class VirtualPhone:
 class PhoneServer:
     """Listens for adb servers and control requests, and serves one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Phone, *, trust: Trust = "none") -> None:
         self.phone = phone
         self._services = Services.of(phone)
+        self._auth = Auth(trust)
         self._token = secrets.token_hex(16)
-        self._control = Control(self._token, {"state": phone.state})
-        self._listener: asyncio.Server | None = None
-        self._transports: dict[asyncio.Task[None], Transport] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._is_closing = False
+        self._control = Control(self._token, requests_of(phone))
+        self._listener = Listener(self._transport)
+        self.at_start: list[tuple[str, list[str]]] = []
+        """Faults to set once the phone is attached."""
+
+    def break_at_start(self) -> None:
+        """Set the faults that were asked for from the start."""
+        for name, args in self.at_start:
+            self.phone.faults.set(name, *args)
 
     async def listen(self, port: int) -> registry.Entry:
         """Start to listen and return the phone's registry entry.
 
         Raises:
-            UsageError: the port is one where adb servers look for emulators, or no port.
-            DeviceUnavailable: the port is taken.
+            UsageError: the port is taken, or one where adb servers look for emulators, or no port.
         """
-        taken = _listening_socket(port)
-        port = taken.getsockname()[1]
-        self._loop = asyncio.get_running_loop()
-        self.phone.faults.body = self
-        self._listener = await asyncio.start_server(self._accept, sock=taken)
+        port = await self._listener.listen(port)
         control_port = await self._control.listen()
+        self.phone.faults.body = Breakdown(self._services, self._listener, self._auth)
         pid = os.getpid()
         return registry.Entry(
             serial=f"{HOST}:{port}",
@@ -85,102 +85,21 @@ class PhoneServer:
 
     async def close(self) -> None:
         """Stop listening and end all connections."""
-        self._is_closing = True
         self.phone.faults.body = None
-        self._services.trouble.release()
         self._control.close()
-        if self._listener is not None:
-            self._listener.close()
-        for task in list(self._transports):
-            task.cancel()
-        await asyncio.gather(*self._transports, return_exceptions=True)
+        await self._listener.close()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        # A connection that was accepted while we close would never be cancelled.
-        if task is None or self._is_closing or len(self._transports) >= MAX_TRANSPORTS:
-            writer.close()
-            return
+    def _transport(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Transport:
         identity = Identity(name="virtual_phone", model=MODEL.replace(" ", "_"), device="virtual")
-        made = Transport(
+        services = self._services
+        return Transport(
             reader,
             writer,
             identity=identity,
-            open_service=self._services.open,
-            gate=self._services.trouble.gate,
+            auth=self._auth,
+            open_service=services.open,
+            gate=services.trouble.gate,
         )
-        self._transports[task] = made
-        try:
-            with contextlib.suppress(asyncio.CancelledError):
-                await made.serve()
-        finally:
-            self._transports.pop(task, None)
-
-    # faults
-
-    def begin(self, fault: Fault) -> None:
-        """Break what a fault breaks; from any thread, and done when it returns."""
-        self._in_loop(lambda: self._break(fault))
-
-    def end(self, name: str) -> None:
-        """Mend what the end of a fault mends; from any thread, and done when it returns."""
-        self._in_loop(lambda: self._mend(name))
-
-    def _in_loop(self, act: Callable[[], None]) -> None:
-        loop = self._loop
-        if loop is None or loop.is_closed():
-            return
-        with contextlib.suppress(RuntimeError):
-            if asyncio.get_running_loop() is loop:
-                act()
-                return
-
-        async def run() -> None:
-            act()
-
-        asyncio.run_coroutine_threadsafe(run(), loop).result(START_S)
-
-    def _break(self, fault: Fault) -> None:
-        services, loop = self._services, asyncio.get_running_loop()
-        match fault.name:
-            case "drop":
-                self._abort_all()
-            case "hang":
-                services.trouble.hold()
-                if fault.seconds:
-                    loop.call_later(fault.seconds, self.phone.faults.clear, "hang")
-            case "server-killed":
-                services.server.kill()
-
-    def _mend(self, name: str) -> None:
-        if name == "hang":
-            self._services.trouble.release()
-
-    def _abort_all(self) -> None:
-        for transport in list(self._transports.values()):
-            transport.abort()
-
-
-def _listening_socket(port: int) -> socket.socket:
-    if port in EMULATOR_PORTS or not 0 <= port <= 65535:
-        raise UsageError(
-            f"port {port} cannot be used: adb servers look for emulators on 5554 to 5585",
-            hint="choose another port, or 0 for a free one",
-        )
-    while True:
-        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            made.bind((HOST, port))
-        except OSError as error:
-            made.close()
-            raise DeviceUnavailable(
-                f"port {port} is taken: {error}", hint="choose another port, or 0 for a free one", code="port_taken"
-            ) from error
-        if port or made.getsockname()[1] not in EMULATOR_PORTS:
-            made.listen(64)
-            return made
-        made.close()
 
 
 @contextmanager
@@ -193,11 +112,12 @@ def running_phone(
     home: Path | None = None,
     clock: Clock | None = None,
     scene: Script | None = None,
+    trust: Trust = "none",
 ) -> Iterator[VirtualPhone]:
     """Run a phone in a thread for the length of a `with`; it is registered where a state folder is given.
 
     Raises:
-        UsageError, DeviceUnavailable: the port cannot be used.
+        UsageError: the port cannot be used.
     """
     phone = Phone(seed=seed, transition_ms=transition_ms, move_ms=move_ms, clock=clock)
     if scene is not None:
@@ -207,7 +127,7 @@ def running_phone(
     loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def main() -> None:
-        server, over = PhoneServer(phone), asyncio.Event()
+        server, over = PhoneServer(phone, trust=trust), asyncio.Event()
         loop = asyncio.get_running_loop()
         loops.append((loop, over))
         ready.append(await server.listen(port))
@@ -245,49 +165,75 @@ def running_phone(
         raise failure
 
 
-def serve(
-    home: Path,
-    *,
-    port: int = 0,
-    seed: int = 0,
-    transition_ms: int = TRANSITION_MS,
-    scene: Script | None = None,
-    on_ready: Callable[[registry.Entry], registry.Entry | None],
-) -> None:
-    """Run a phone in the foreground until SIGINT, SIGTERM or SIGHUP, registered under `home`.
+@dataclass(frozen=True, slots=True)
+class PhonePlan:
+    """A phone that is to be served. `faults` are texts as `--fault` takes them: NAME[@CALL][,ARG...]."""
 
-    `on_ready` is called once in a thread of its own while the phone already answers; an entry that it returns (with the
-    private adb server in it) replaces the registered one.
+    port: int = 0
+    seed: int = 0
+    trust: Trust = "none"
+    faults: tuple[str, ...] = ()
+    transition_ms: int = TRANSITION_MS
+    scene: Script | None = None
+
+    def make(self) -> PhoneServer:
+        """Make the phone and break what is to be broken from the start.
+
+        Raises:
+            UsageError: a fault that does not exist.
+        """
+        phone = Phone(seed=self.seed, transition_ms=self.transition_ms)
+        if self.scene is not None:
+            show(phone, self.scene)
+        server = PhoneServer(phone, trust=self.trust)
+        for text in self.faults:
+            name, call, args = read_option(text)
+            if call is None:
+                server.at_start.append((name, args))
+            else:
+                phone.faults.schedule(name, call, *args)
+        return server
+
+
+OnReady = Callable[[list[registry.Entry]], list[registry.Entry]]
+
+
+OnServed = Callable[[list[registry.Entry]], None]
+
+
+def serve(home: Path, plans: Sequence[PhonePlan], *, on_ready: OnReady, on_served: OnServed) -> None:
+    """Run phones in the foreground until SIGINT, SIGTERM or SIGHUP, registered under `home`.
+
+    `on_ready` is called once in a thread of its own while the phones already answer; the entries that it returns (with
+    their adb server in them) replace the registered ones. Then what is to be broken from the start is broken, and
+    `on_served` is called in a thread too.
 
     Raises:
-        UsageError, DeviceUnavailable: the port cannot be used.
+        UsageError: a port cannot be used, or there is no such fault.
     """
-    phone = Phone(seed=seed, transition_ms=transition_ms)
-    if scene is not None:
-        show(phone, scene)
-    asyncio.run(_serve(home, phone, port=port, on_ready=on_ready))
+    asyncio.run(_serve(home, plans, on_ready, on_served))
 
 
-async def _serve(
-    home: Path,
-    phone: Phone,
-    *,
-    port: int,
-    on_ready: Callable[[registry.Entry], registry.Entry | None],
-) -> None:
-    server, over = PhoneServer(phone), asyncio.Event()
+async def _serve(home: Path, plans: Sequence[PhonePlan], on_ready: OnReady, on_served: OnServed) -> None:
+    servers, over = [plan.make() for plan in plans], asyncio.Event()
     loop = asyncio.get_running_loop()
-    entry = await server.listen(port)
+    entries: list[registry.Entry] = []
     with _signals_end(lambda: loop.call_soon_threadsafe(over.set)):
-        registry.register(home, entry)
         try:
-            told = await loop.run_in_executor(None, on_ready, entry)
-            if told is not None:
+            for plan, server in zip(plans, servers, strict=True):
+                entries.append(await server.listen(plan.port))
+                registry.register(home, entries[-1])
+            served = await loop.run_in_executor(None, on_ready, list(entries))
+            for told in served:
                 registry.register(home, told)
+            for server in servers:
+                server.break_at_start()
+            await loop.run_in_executor(None, on_served, served)
             await over.wait()
         finally:
-            registry.remove(home, entry)
-            await server.close()
+            for entry in entries:
+                registry.remove(home, entry)
+            await asyncio.gather(*(server.close() for server in servers))
 
 
 @contextmanager

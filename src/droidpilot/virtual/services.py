@@ -80,7 +80,7 @@ class Services:
         if kind == "shell":
             return self._terminal
         if kind == "sync":
-            return lambda stream: SyncService(self.phone, stream).serve()
+            return lambda stream: SyncService(self.phone, stream, self.trouble).serve()
         if kind == "tcp" and rest.isdigit() and self.server.port == int(rest):
             return self._tcp
         return None

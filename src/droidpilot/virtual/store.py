@@ -124,6 +124,7 @@ class Files:
     """A flat store of files under absolute paths; directories are a fixed list and the parents of files."""
 
     files: dict[str, File] = field(default_factory=dict)
+    is_full: Callable[[], bool] = lambda: False
 
     def read(self, path: str) -> File | None:
         return self.files.get(clean_path(path))
@@ -140,7 +141,12 @@ class Files:
         if self.is_directory(path):
             raise StoreFull(f"couldn't create file: Is a directory: {path[:200]}")
         used = sum(len(kept.data) for name, kept in self.files.items() if name != path)
-        if len(file.data) > MAX_FILE_BYTES or used + len(file.data) > MAX_FILES_BYTES or len(self.files) >= MAX_FILES:
+        if (
+            self.is_full()
+            or len(file.data) > MAX_FILE_BYTES
+            or used + len(file.data) > MAX_FILES_BYTES
+            or len(self.files) >= MAX_FILES
+        ):
             raise StoreFull("write failed: No space left on device")
         self.files[path] = file
 

@@ -13,6 +13,7 @@ from typing import Final
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.store import MAX_FILE_BYTES, File, StoreFull, clean_path
 from droidpilot.virtual.streams import Stream
+from droidpilot.virtual.trouble import Trouble
 
 MAX_NAME = 1024
 MAX_DATA = 64 * 1024
@@ -31,9 +32,10 @@ class SyncFailed(Exception):
 class SyncService:
     """Answers the requests of one sync stream until QUIT or a failure."""
 
-    def __init__(self, phone: Phone, stream: Stream) -> None:
+    def __init__(self, phone: Phone, stream: Stream, trouble: Trouble) -> None:
         self._phone = phone
         self._stream = stream
+        self._trouble = trouble
 
     async def serve(self) -> None:
         """Answer requests one after another."""
@@ -51,6 +53,11 @@ class SyncService:
         if length > MAX_NAME:
             raise SyncFailed("path too long")
         path = (await self._stream.read_exactly(length)).decode("utf-8", "replace")
+        async with self._trouble.call("call", "sync"):
+            await self._answer(kind, path)
+        return True
+
+    async def _answer(self, kind: bytes, path: str) -> None:
         match kind:
             case b"STAT":
                 mode, size, mtime = self._stat(path)
@@ -65,7 +72,6 @@ class SyncService:
                 await self._send(path)
             case _:
                 raise SyncFailed(f"unknown request {kind!r}")
-        return True
 
     def _stat(self, path: str) -> tuple[int, int, int]:
         kept = self._phone.files.read(path)

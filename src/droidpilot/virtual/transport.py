@@ -13,6 +13,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from droidpilot.virtual.auth import MOST_KEYS, Auth, new_token
 from droidpilot.virtual.packets import (
     MAX_GREETING,
     MAX_PAYLOAD,
@@ -33,6 +34,7 @@ MAX_STREAMS = 64
 MAX_SERVICE = 64 * 1024
 """Bytes of a service's name; a shell command is part of it."""
 GREETING_S = 10.0
+AUTH_TOKEN, AUTH_SIGNATURE, AUTH_PUBLIC_KEY = 1, 2, 3
 FEATURES = "shell_v2,stat_v2,ls_v2,fixed_push_mkdir"
 """What we can do beyond the first protocol; never more than the services implement."""
 
@@ -65,10 +67,12 @@ class Transport:
         writer: asyncio.StreamWriter,
         *,
         identity: Identity,
+        auth: Auth,
         open_service: OpenService,
         gate: Gate,
     ) -> None:
         self._gate = gate
+        self._auth = auth
         self._reader = reader
         self._writer = writer
         self._identity = identity
@@ -86,8 +90,7 @@ class Transport:
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             await self._gate()
-            async with asyncio.timeout(GREETING_S):
-                await self._greet()
+            await self._greet()
             while True:
                 packet = await read_packet(self._reader, limit=MAX_PAYLOAD, with_sum=self._with_sum)
                 await self._gate()
@@ -100,12 +103,47 @@ class Transport:
             await self._end()
 
     async def _greet(self) -> None:
-        hello = await read_packet(self._reader, limit=MAX_GREETING, with_sum=False)
+        hello = await self._hello()
         if hello.command is not Command.CNXN or hello.arg1 < MIN_PAYLOAD or not hello.payload.startswith(b"host:"):
             raise BadPacket("the first packet is no greeting of a host")
         self._max_payload = min(hello.arg1, MAX_PAYLOAD)
         self._with_sum = hello.arg0 <= VERSION_WITH_SUMS
+        if self._auth.asks:
+            await self._ask_for_key()
         await self._send(Packet(Command.CNXN, min(hello.arg0, VERSION), MAX_PAYLOAD, self._identity.banner()))
+
+    async def _hello(self) -> Packet:
+        async with asyncio.timeout(GREETING_S):
+            return await read_packet(self._reader, limit=MAX_GREETING, with_sum=False)
+
+    async def _ask_for_key(self) -> None:
+        """Return once the host has shown a key that is known or taken."""
+        for _ in range(MOST_KEYS):
+            token = new_token()
+            await self._send(Packet(Command.AUTH, AUTH_TOKEN, 0, token))
+            shown = await self._hello()
+            if shown.command is not Command.AUTH:
+                raise BadPacket("no key was shown")
+            if shown.arg0 == AUTH_SIGNATURE and self._auth.knows(token, shown.payload):
+                return
+            if shown.arg0 == AUTH_PUBLIC_KEY:
+                await self._person()
+                self._auth.remember(shown.payload)
+                return
+        raise BadPacket("too many keys")
+
+    async def _person(self) -> None:
+        """Wait for somebody to allow the computer, as long as it waits too."""
+        allowed = asyncio.ensure_future(self._auth.allowed())
+        gone = asyncio.ensure_future(self._reader.read(1))
+        try:
+            await asyncio.wait((allowed, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not allowed.done():
+                raise ConnectionResetError
+        finally:
+            allowed.cancel()
+            gone.cancel()
+            await asyncio.gather(gone, return_exceptions=True)
 
     def abort(self) -> None:
         """Break the connection at once, as a pulled cable does: what is not yet sent is lost."""
