@@ -90,10 +90,10 @@ class AndroidDriver:
                 ) from error
             if not isinstance(answer, str):
                 raise readings.unreadable("the phone sent no hierarchy", "unreadable" if answer else "empty")
+            if not answer.strip():
+                raise readings.unreadable("the phone sent an empty answer in place of a hierarchy", "empty")
             if not holds_hierarchy(answer):
-                raise readings.unreadable(
-                    f"the phone sent no hierarchy: {answer[:200]}", "unreadable" if answer.strip() else "empty"
-                )
+                raise readings.unreadable(f"the phone sent no hierarchy: {answer[:200]}", "unreadable")
             if readings.is_empty_dump(answer) and empties < MAX_TRIES - 1:
                 # No root for a moment, between two windows; a phone that goes on saying so shows nothing.
                 empties += 1

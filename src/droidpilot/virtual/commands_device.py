@@ -220,7 +220,7 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
         job.say(f"UI hierchary dumped to: {path}")
         return 0
     try:
-        data = job.phone.dump_bytes(DEFAULT_DEPTH)
+        data = job.phone.dump_bytes(DEFAULT_DEPTH, is_compressed="--compressed" in job.args)
         if failure:
             data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
         job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))

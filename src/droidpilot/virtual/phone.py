@@ -408,20 +408,24 @@ class Phone:
         room = self.room(window)
         return see(window.tree(self.now_ms(), room), window.package, room.screen)
 
-    def dump(self, max_depth: int) -> str:
-        """Return the UI hierarchy as XML."""
+    def dump(self, max_depth: int, *, is_compressed: bool = False) -> str:
+        """Return the UI hierarchy as XML, compressed where that is asked for; a scene is what it is."""
         with self.lock:
             if self._scene is not None:
                 return as_text(self._scene.dump())
             look = self.look()
+            if is_compressed:
+                return to_xml(look.roots, rotation=self.display.rotation, max_depth=max_depth, is_compressed=True)
             if self._xml is None or self._xml[0] is not look or self._xml[1] != max_depth:
                 self._xml = (look, max_depth, to_xml(look.roots, rotation=self.display.rotation, max_depth=max_depth))
             return self._xml[2]
 
-    def dump_bytes(self, max_depth: int) -> bytes:
+    def dump_bytes(self, max_depth: int, *, is_compressed: bool = False) -> bytes:
         """Return the UI hierarchy as a file has it: of a scene byte for byte, whatever those bytes are."""
         with self.lock:
-            return self._scene.dump() if self._scene is not None else self.dump(max_depth).encode("utf-8")
+            if self._scene is not None:
+                return self._scene.dump()
+            return self.dump(max_depth, is_compressed=is_compressed).encode("utf-8")
 
     def state(self) -> dict[str, object]:
         """Return the truth, ready for JSON: what is in front, what was set and sent, which inputs were executed."""

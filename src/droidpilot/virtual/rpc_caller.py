@@ -36,6 +36,8 @@ class Caller:
     """Waits until something holds, at most so many ms; tells whether it does."""
     camera: Camera
     trouble: Trouble
+    is_compressed: bool = False
+    """Whether the last dump that said so was a compressed one."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a gesture lasts: inputs come one after another."""
     configurator: dict[str, object] = field(default_factory=lambda: dict(CONFIGURATOR))

@@ -38,8 +38,9 @@ def _device_info(caller: Caller, _: Params) -> object:
 
 
 def _dump(caller: Caller, params: Params) -> object:
-    flag_at(params, 0, False)
-    return caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH))
+    # The mode is one of the whole server: who does not say which has the one that was asked for last (B09).
+    caller.is_compressed = flag_at(params, 0, caller.is_compressed)
+    return caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH), is_compressed=caller.is_compressed)
 
 
 async def _screenshot(caller: Caller, params: Params) -> object:
