@@ -73,6 +73,9 @@ def rule_query(tool: str, case: Case) -> RuleQuery:
         return RuleQuery(tool=tool, packages=(None,), is_matchable=False)
     under = (*aim.nodes, *aim.maybe)
     packages = dict.fromkeys([aim.package, *(node.package for node in under if node.package)])
+    if case.scene is not None and case.scene.screen.package is None:
+        # The phone did not say who is in front: what the nodes say of themselves is a guess (B17).
+        packages[None] = None
     said = [*case.labels, *(Label.of(word) for word in aim.words)]
     seen = [QueryLabel(raw=label.raw, cleaned=label.cleaned, folded=label.folded) for label in said]
     within = inside(case.scene.screen, aim.nodes) if case.scene is not None else ()
