@@ -23,8 +23,12 @@ from droidpilot.virtual.scene import show
 from droidpilot.virtual.scene_file import scene_of
 
 PROGRAM = str(Path(sys.executable).with_name("droidpilot"))
-#: The two windows of a shop and a permission dialog over it; a control character stands in a label of each.
-TWO_ROOTS = own("dialog_two_roots.xml").replace(b'text="Checkout"', b'text="Check\x01out &#x0;"')
+#: A shop with a dialog of another app over it; one label holds a character and a reference that XML does not know.
+TWO_ROOTS = (
+    own("dialog_two_roots.xml")
+    .replace(b'text="Checkout"', b'text="Check\x01out &#x0;"')
+    .replace(b"com.google.android.permissioncontroller", b"com.example.survey")
+)
 CLAIM = Step(calls=[ScriptedCall(tool="done", args={"summary": "Paid. Goal achieved."})])
 #: Seconds that a whole run may take; the peer's took 68.
 MOST_S = 30.0
