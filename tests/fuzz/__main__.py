@@ -18,7 +18,7 @@ from tests.fuzz.looking import OWN, Count, dumps_in, try_one
 from tests.fuzz.mutations import Recipe, recipes
 
 TRIES = 100_000
-BATCH = 1_000
+BATCH = 500
 
 
 def main(tries: int, first_seed: int) -> int:

