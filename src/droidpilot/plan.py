@@ -31,6 +31,7 @@ class SessionPlan:
     shipped_policies: Path
     project_rules: tuple[str, ...] = ()  # deny and ask lines of ./droidpilot.toml
     api_keys: Mapping[str, str] = field(default_factory=dict)
+    audit_key: bytes = field(default=b"", repr=False)  # seals the transcript; empty: it is not sealed
     goal: str = ""
     title: str = ""  # what a list of sessions calls it where there is no goal: "call tap ref=12"
     checks: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ class PhoneAddress:
     serial: str
     adb_port: int
     is_virtual: bool = False
+    key: str = ""  # names the phone across sessions where its serial does not: one virtual phone after another
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,21 +17,26 @@ from droidpilot.agent.loop import Loop
 from droidpilot.checks.postcondition import judge_all
 from droidpilot.core.calls import Origin, Status, ToolCall, ToolResult
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import DroidpilotError, Exit, Interrupted, TranscriptError
+from droidpilot.core.errors import DeviceRefused, DroidpilotError, Exit, Interrupted, TranscriptError
 from droidpilot.core.events import (
     TEXT_ELSEWHERE,
     CommandGiven,
     DeviceConnected,
+    Event,
     Noted,
     SessionEnded,
     SessionStarted,
 )
 from droidpilot.core.progress import Progress
 from droidpilot.core.stop import Stop
-from droidpilot.device.adb import AdbServer
+from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.adb_server import ensure_server
 from droidpilot.device.driver import Driver
 from droidpilot.device.fallback import connect
+from droidpilot.device.keeper import ANIMATIONS, AUTO_ROTATION, ROTATION, Keeper
+from droidpilot.device.keyboard import AdbKeyboard
 from droidpilot.device.lease import Lease
+from droidpilot.device.lifeline import Keep
 from droidpilot.model.client import Model
 from droidpilot.model.openai_chat import OpenAIChat
 from droidpilot.pipeline.approval import ApprovalGate, AskMode, guards
@@ -46,6 +51,7 @@ from droidpilot.pipeline.ref_store import load_refs, save_refs
 from droidpilot.pipeline.telling import Teller, screen_limit_bytes
 from droidpilot.plan import PhoneAddress, Prepared
 from droidpilot.screens.refs import RefBook
+from droidpilot.transcript.ledger import OpenAction, open_actions
 from droidpilot.transcript.record import SessionRecord
 from droidpilot.transcript.redaction import RedactedStream, Redactor
 from droidpilot.transcript.sessions import new_session_id
@@ -53,6 +59,8 @@ from droidpilot.transcript.writer import TranscriptWriter
 
 #: Seconds until a phone that does not answer at the start is given up.
 CONNECT_TIMEOUT_S = 45.0
+#: Seconds that putting back what was changed on the phone may take; what is left then, the next run puts back.
+PUT_BACK_TIMEOUT_S = 10.0
 
 
 class Session:
@@ -79,6 +87,7 @@ class Session:
         self._budget = Budget(prepared.limits, clock)
         self._refs: RefBook | None = None
         self._executor: Executor | None = None
+        self._keeper: Keeper | None = None
         self._calls = 0
         self.outcome: Outcome | None = None
 
@@ -188,11 +197,31 @@ class Session:
                 checks=list(plan.checks),
             ),
             title=plan.title,
+            phone=self._address.key,
         )
         for note in prepared.notes:
             self._record.append(Noted(text=note))
 
-    def build_road(self, driver: Driver) -> None:
+    def keep(self, link: PhoneLink) -> None:
+        """Put back what a run that was killed left changed on this phone, before anything else is done with it."""
+        self._keeper = Keeper(self._prepared.plan.home, link, self._clock, record=self._note_change)
+        self._put_back()
+
+    def switch(self) -> None:
+        """Switch on the phone what the settings ask for; what it does not let be switched stays, and is said."""
+        settings = self._prepared.plan.settings
+        wanted = [(*key, "0") for key in ANIMATIONS] if settings.animations == "off" else []
+        if settings.rotation != "keep":
+            wanted += [(*AUTO_ROTATION, "0"), (*ROTATION, settings.rotation)]
+        assert self._keeper is not None, "a phone is kept before it is changed"
+        try:
+            for namespace, key, value in wanted:
+                deadline = Deadline.after(self._clock, PUT_BACK_TIMEOUT_S)
+                self._keeper.put_setting(namespace, key, value, deadline)
+        except DeviceRefused as error:
+            self._record.append(Noted(text=str(error)))
+
+    def build_road(self, driver: Driver, link: PhoneLink) -> None:
         """Plug the concrete parts together. The order of the gates is part of the design."""
         plan, prepared = self._prepared.plan, self._prepared
         rules = prepared.policy.rules
@@ -214,7 +243,13 @@ class Session:
             record=self._record.append,
             waited=self._budget.waited,
         )
-        staleness = StalenessGate(observer, scene_of=lambda case: executor.scene_now(case))
+        for action in open_actions(plan.home, phone=self._address.key or self._address.serial):
+            approval.note_earlier(action.call.same_as, action.name)
+            self._record.append(Noted(text=_left_open(action)))
+        is_lock_allowed = plan.settings.lock_screen
+        staleness = StalenessGate(
+            observer, scene_of=lambda case: executor.scene_now(case), is_lock_allowed=is_lock_allowed
+        )
         executor = Executor(
             registry=prepared.registry,
             driver=driver,
@@ -247,6 +282,12 @@ class Session:
             ),
             clock=self._clock,
             stop=self._stop,
+            keyboard=(
+                AdbKeyboard(link, self._keeper, self._clock)
+                if plan.settings.keyboard == "switch" and self._keeper is not None
+                else None
+            ),
+            is_lock_allowed=is_lock_allowed,
         )
         self._executor = executor
 
@@ -291,11 +332,27 @@ class Session:
 
     # -- inside
 
+    def _put_back(self) -> None:
+        """Put back what was changed on the phone, also while a person stops the session."""
+        if self._keeper is None:
+            return
+        with suppress(Interrupted), self._stop.shielded():
+            deadline = Deadline.after(self._clock, PUT_BACK_TIMEOUT_S)
+            for done in self._keeper.restore(deadline):
+                if not done.is_recorded:
+                    self._note_change(Noted(text=done.words))
+
+    def _note_change(self, event: Event) -> None:
+        """Write down what the keeper did. A transcript that cannot be written must not leave the phone changed."""
+        with suppress(TranscriptError):
+            self._record.append(event)
+
     def _road(self) -> Executor:
         assert self._executor is not None, "open_session builds the road before it hands out a session"
         return self._executor
 
     def _end(self, code: Exit, reason: str, *, summary: str = "") -> Outcome:
+        self._put_back()
         budget = self._budget
         self.outcome = outcome = Outcome(
             exit=code,
@@ -319,7 +376,8 @@ class Session:
                 tokens=outcome.tokens,
                 usd=outcome.usd,
                 seconds=outcome.seconds,
-            )
+            ),
+            unknown=self._executor.unresolved_writes if self._executor is not None else 0,
         )
         return outcome
 
@@ -341,30 +399,39 @@ def open_session(
     """
     progress = progress or Progress()
     home = prepared.plan.home
-    redactor = Redactor(key for key in prepared.plan.api_keys.values() if key)
+    audit_key = prepared.plan.audit_key
+    keys = (*prepared.plan.api_keys.values(), audit_key.decode("utf-8", "surrogateescape"))
+    redactor = Redactor(key for key in keys if key)
     with ExitStack() as stack:
         session_id = new_session_id(clock)
-        writer = stack.enter_context(TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor))
+        writer = stack.enter_context(
+            TranscriptWriter.create(home, session_id, clock=clock, redactor=redactor, key=audit_key)
+        )
         record = SessionRecord(writer, redactor=redactor, clock=clock, stop=stop, progress=progress)
         session = Session(
             prepared, address, record=record, redactor=redactor, clock=clock, stop=stop, progress=progress
         )
         try:
             session.begin()
-            stack.enter_context(Lease.take(home, address.serial, clock=clock, session=session_id))
+            lease = stack.enter_context(Lease.take(home, address.serial, clock=clock, session=session_id))
+            server = AdbServer(address.adb_port)
+            link = PhoneLink(server, address.serial)
+            session.keep(link)
             progress.on_step(f"connecting to {address.serial}")
             started = clock.monotonic()
             driver = connect(
-                AdbServer(address.adb_port),
+                server,
                 address.serial,
                 clock=clock,
                 deadline=Deadline.after(clock, CONNECT_TIMEOUT_S),
                 progress=progress.on_step,
                 note=session.note,
+                keep=_keep(prepared, address, lease, record, clock),
             )
             stack.callback(driver.close)
             session.connected(driver, round((clock.monotonic() - started) * 1000))
-            session.build_road(driver)
+            session.switch()
+            session.build_road(driver, link)
             yield session
         except BaseException as error:
             session.fail(error)
@@ -373,12 +440,34 @@ def open_session(
             session.close()
 
 
+def _keep(prepared: Prepared, address: PhoneAddress, lease: Lease, record: SessionRecord, clock: Clock) -> Keep:
+    """Say how the line to the phone is kept. The adb server of a virtual phone is that phone's own, to start and end.
+
+    A virtual phone has no other serial, and those of one seed are all alike: its lease needs no second name.
+    """
+    server = AdbServer(address.adb_port)
+    return Keep(
+        patience_s=prepared.plan.settings.link_patience_s,
+        start_server=None if address.is_virtual else lambda: ensure_server(server, clock),
+        tell=record.append,
+        identified=None if address.is_virtual else lease.add_phone,
+    )
+
+
 def make_model(prepared: Prepared, clock: Clock, *, progress: Progress | None = None) -> OpenAIChat:
     """Build the model client of a prepared run. Its library takes a second to import: that begins now, on a thread."""
     assert prepared.model is not None, "only a run has a model"
     model = OpenAIChat(prepared.model, clock=clock, on_retry=(progress or Progress()).on_step)
     threading.Thread(target=model.prepare, name="import-model-library", daemon=True).start()
     return model
+
+
+def _left_open(action: OpenAction) -> str:
+    return (
+        f"unresolved: {action.call.sentence or action.call.tool} may have happened in an earlier session; it is not "
+        f"done again before somebody says what became of it: droidpilot session actions resolve {action.name} "
+        "--as done|not-done"
+    )
 
 
 def _transport(serial: str) -> str:

@@ -28,6 +28,7 @@ from droidpilot.device.adb_server import PrivateServer, start_private_server
 from droidpilot.device.attached import connect_tcp
 from droidpilot.model.scripted import ScriptedServer, parse_script
 from droidpilot.virtual import registry
+from droidpilot.virtual.actions import act
 from droidpilot.virtual.faults import Faults, read_option
 from droidpilot.virtual.scene import show
 from droidpilot.virtual.scene_file import Script, read_scene, scene_of
@@ -60,7 +61,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class Did:
+class Called:
     """What became of one tool call."""
 
     status: str
@@ -141,8 +142,18 @@ class PhoneUnderTest:
             raise LookupError(f"{len(found)} things begin with {label!r} on the screen: {sorted(labels.values())}")
         return found[0]
 
-    def do(self, tool: str, *, policy: str | Path | None = None, rules: str | None = None, **arguments: Any) -> Did:
-        """Take one tool call of a person down the road, with nobody at a terminal to be asked.
+    def do(self, action: str, *words: str) -> None:
+        """Do to the phone what no cable can, as `droidpilot virtual do` does: turn it, lock it, let an app crash, ...
+
+        Raises:
+            UsageError: no such action, or words that it does not take; `droidpilot virtual actions` lists them.
+        """
+        act(self._running.phone, action, words)
+
+    def call(
+        self, tool: str, *, policy: str | Path | None = None, rules: str | None = None, **arguments: Any
+    ) -> Called:
+        """Take one tool call down the road, as `droidpilot call` does, with nobody at a terminal to be asked.
 
         `policy` is a name or the path of a rules file, `rules` the text of one; the default policy without both.
 
@@ -153,16 +164,16 @@ class PhoneUnderTest:
         words = {name: value if isinstance(value, str) else json.dumps(value) for name, value in arguments.items()}
         flags = {"device": self.serial, "policy": self._policy(policy, rules)}
         with self._alone():
-            call = one_call(start(flags), tool, words)
-        refusal = next((verdict for verdict in call.result.verdicts if verdict.answer.value != "allow"), None)
-        rule = next((verdict.rule for verdict in call.result.verdicts if verdict.rule), None)
-        return Did(
-            status=call.result.status.value,
-            code=call.result.code,
-            text=call.result.text,
+            done = one_call(start(flags), tool, words)
+        refusal = next((verdict for verdict in done.result.verdicts if verdict.answer.value != "allow"), None)
+        rule = next((verdict.rule for verdict in done.result.verdicts if verdict.rule), None)
+        return Called(
+            status=done.result.status.value,
+            code=done.result.code,
+            text=done.result.text,
             gate=refusal.gate if refusal is not None else "",
             rule=str(rule) if rule is not None else "",
-            exit_code=int(call.exit),
+            exit_code=int(done.exit),
         )
 
     def run(

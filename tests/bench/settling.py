@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from statistics import median
 
 from droidpilot.core.clock import ManualClock
 from droidpilot.device.settle import settle
+from droidpilot.pipeline.observer import is_slight
+from droidpilot.screens.hierarchy import Hierarchy
 from droidpilot.screens.hits import tap_point
 from droidpilot.screens.parse import parse_hierarchy
 from droidpilot.screens.refs import RefBook
@@ -41,6 +44,10 @@ class Settling:
         return median(self.extra_ms)
 
 
+def _is_slight(before: Hierarchy, dump: str) -> bool:
+    return is_slight(before, parse_hierarchy(dump.encode()))
+
+
 def settling(transition_ms: int, *, taps: int, seed: int = 0) -> Settling:
     """Tap through the phone at random, back and home in between, and settle after each tap as the road does."""
     clock = ManualClock()
@@ -66,7 +73,13 @@ def settling(transition_ms: int, *, taps: int, seed: int = 0) -> Settling:
         else:
             touch.tap(*random.choice(points))
             tapped += 1
-        outcome = settle(read, fingerprint, before=fingerprint(before), clock=clock)
+        outcome = settle(
+            read,
+            fingerprint,
+            before=fingerprint(before),
+            is_slight=partial(_is_slight, hierarchy),
+            clock=clock,
+        )
         before = outcome.value
         result.inputs += 1
         result.extra_ms.append(phone.now_ms() - phone.still_since_ms)

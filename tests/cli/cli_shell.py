@@ -41,6 +41,8 @@ class Shell:
             "ADB_USB": "0",
             "ADB_MDNS": "0",
             "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553",
+            # A tree that is not the installed one is tested as it is.
+            **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
             **more,
         }
 

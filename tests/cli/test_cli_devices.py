@@ -65,7 +65,7 @@ def test_each_phone_that_is_not_ready_gets_its_next_step(shell: Shell) -> None:
     }
     assert told[1]["next_step"]
     # The server was asked and nothing else: not started, not restarted, not told to end.
-    assert set(asked) <= {"host:version", "host:devices", "host:devices-l"}
+    assert set(asked) <= {"host:version", "host:devices", "host:devices-l", "host:mdns:services"}
 
 
 def test_several_phones_and_no_serial_is_exit_3_and_names_them(shell: Shell) -> None:

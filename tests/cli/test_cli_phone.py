@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
@@ -220,10 +221,12 @@ def test_virtual_for_one_command_says_that_it_ends_and_leaves_nothing(shell: She
 
 def test_a_killed_phones_adb_server_is_reaped_by_the_next_command(shell: Shell) -> None:
     with shell.serving("virtual", "start") as (process, serial):
-        assert servers_of(shell.home) != []
+        (server,) = servers_of(shell.home)
+        watch = next(pid for pid, words in processes() if f"kill {server}".encode() in b" ".join(words))
+        os.kill(watch, signal.SIGKILL)  # what would have ended the server with the phone is killed too
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert servers_of(shell.home) != []
+        assert servers_of(shell.home) == [server]
         done = shell.quick("virtual", "state", serial)
         assert done.returncode == 3
         assert servers_of(shell.home) == []
@@ -285,6 +288,14 @@ def test_virtual_start_tells_its_serial_as_json_and_ends_in_order(shell: Shell) 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
+
+
+def processes() -> Iterator[tuple[int, list[bytes]]]:
+    """List the processes of this machine with the words they were started with."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                yield int(entry.name), (entry / "cmdline").read_bytes().split(b"\0")
 
 
 def servers_of(home: Path) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.cli_shell import Shell
+from tests.cli.cli_shell import Shell, running_bench
 
 
 @pytest.fixture
@@ -201,3 +201,25 @@ def test_odd_labels_are_taken_as_they_are(shell: Shell) -> None:
 )
 def test_check_takes_a_call_too_and_exits_by_what_would_come_of_it(shell: Shell, words: str, code: int) -> None:
     assert shell.quick("policy", "check", *words.split()).returncode == code
+
+
+def test_replay_says_what_other_rules_would_have_said_of_a_recorded_session(tmp_path: Path) -> None:
+    with running_bench(tmp_path / "bench") as bench:
+        bench.call("press", "key=home")
+        bench.call("press", "key=back")
+        (bench.shell.cwd / "my.rules").write_text("deny press matching home\n")
+        done = bench.shell.quick("policy", "replay", "./my.rules")
+        assert done.returncode == 0
+        (line, total) = done.stdout.splitlines()
+        assert "Press home" in line and "refused by ./my.rules:1" in line and line.endswith("was left to --ask")
+        assert total == "./my.rules: 2 calls of 2 sessions, 1 decided otherwise: 1 refused"
+        told = bench.shell.json("policy", "replay", "./my.rules", "--exit-code", code=9)
+        assert (told["judged"], told["not_judged"], [row["now"] for row in told["calls"]]) == (2, 0, ["deny"])
+        last = bench.shell.json("session", "list")["sessions"][0]["id"]
+        assert bench.shell.json("policy", "replay", "./my.rules", last)["calls"] == []
+        assert len(bench.shell.json("policy", "replay", "./my.rules", last, "--all")["calls"]) == 1
+        transcript = bench.shell.home / "sessions" / last / "transcript.jsonl"
+        assert bench.shell.json("policy", "replay", "default", str(transcript))["judged"] == 1
+        for wrong in ("./nosuch.jsonl", "zzzz"):
+            refused = bench.shell.quick("policy", "replay", "default", wrong)
+            assert refused.returncode == 2 and refused.stderr.count("\n") == 1

@@ -25,6 +25,7 @@ from droidpilot.core.events import (
 from droidpilot.transcript.meta import Meta, MetaFile, process_started
 from droidpilot.transcript.redaction import Redactor
 from droidpilot.transcript.writer import TranscriptWriter
+from tests.cli.cli_shell import running_bench
 
 ID = "20260101-000000-abcd"
 
@@ -291,3 +292,18 @@ def test_a_person_sees_the_newest_thirty_sessions_and_is_told_of_the_others(reco
 def test_a_session_that_asked_no_model_has_no_price(recorded: Recorded) -> None:
     recorded.write()
     assert "$" not in recorded.run("session", "show").stdout
+
+
+def test_a_session_is_sealed_with_the_audit_key_of_the_environment(tmp_path: Path) -> None:
+    key = {"DROIDPILOT_AUDIT_KEY": "correct horse battery staple"}
+    with running_bench(tmp_path / "bench") as bench:
+        assert bench.call("press", "key=home", **key).returncode == 0
+    told = bench.shell.json("session", "verify", DROIDPILOT_AUDIT_KEY=key["DROIDPILOT_AUDIT_KEY"])
+    assert (told["is_sealed"], told["is_seal_checked"]) == (True, True)
+    assert "not checked" in bench.shell.quick("session", "verify").stdout
+    wrong = bench.shell.quick("session", "verify", DROIDPILOT_AUDIT_KEY="another horse of the same kind")
+    assert wrong.returncode == 1 and "line 1 is the first bad one" in wrong.stdout
+    short = bench.shell.quick("session", "verify", DROIDPILOT_AUDIT_KEY="short")
+    assert short.returncode == 2 and short.stderr.count("\n") == 1
+    everything = b"".join(path.read_bytes() for path in bench.shell.home.rglob("*") if path.is_file())
+    assert b"correct horse" not in everything

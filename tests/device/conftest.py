@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from droidpilot.core.clock import Deadline, SystemClock
-from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.adb import AdbServer
 from droidpilot.device.adb_server import start_private_server
-from droidpilot.device.android import AndroidDriver, connect, facts_of
+from droidpilot.device.android import AndroidDriver, connect, reach
 from droidpilot.device.attached import connect_tcp
 from droidpilot.device.plain import PlainDriver
 from droidpilot.virtual.server import VirtualPhone, running_phone
@@ -51,8 +51,9 @@ def driver(adb: AdbServer, phone: VirtualPhone) -> Iterator[AndroidDriver]:
 @pytest.fixture
 def plain_driver(adb: AdbServer, phone: VirtualPhone) -> Iterator[PlainDriver]:
     """A driver by plain ADB on that phone."""
-    clock, link = SystemClock(), PhoneLink(adb, phone.serial)
-    made = PlainDriver(link, clock, facts_of(link, Deadline.after(clock, 10)))
+    clock = SystemClock()
+    reached = reach(adb, phone.serial, clock=clock, deadline=Deadline.after(clock, 10))
+    made = PlainDriver(reached.link, clock, reached.facts, reached.line)
     yield made
     made.close()
 

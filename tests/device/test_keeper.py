@@ -110,7 +110,7 @@ def test_the_keyboard_is_switched_beside_the_others_and_back(
     assert enabled_ids(setting.value("secure", "enabled_input_methods")) == [LATIN_IME, other, ADB_KEYBOARD]
     assert [one.became for one in keeper.restore(within(10))] == ["restored", "restored"]
     assert setting.value("secure", "default_input_method") == LATIN_IME
-    assert enabled_ids(setting.value("secure", "enabled_input_methods")) == [LATIN_IME, other]
+    assert setting.value("secure", "enabled_input_methods") == f"{LATIN_IME};12;-7:{other}", "subtypes and all"
 
 
 def test_a_keyboard_the_phone_does_not_know_changes_nothing(
@@ -154,6 +154,54 @@ def test_a_half_written_list_is_set_aside_and_said(setting: Setting, within: Cal
     assert len(aside.read_bytes()) == 40, "nothing that was written is lost"
     setting.keeper().put_setting("system", "font_scale", "1.3", within(10))
     assert setting.listed() == ["system/font_scale"]
+
+
+def test_the_list_of_another_version_is_neither_read_nor_moved(
+    setting: Setting, within: Callable[[float], Deadline]
+) -> None:
+    setting.keeper().put_setting(*SCALE, "0", within(10))
+    path = setting.list_path
+    path.write_text(path.read_text().replace('"v": 1', '"v": 2'))
+    before = len(setting.phone.phone.settings.changes)
+    (done,) = setting.keeper().restore(within(10))
+    assert done.became == "failed" and "another version" in done.words
+    with pytest.raises(DeviceRefused, match="nothing was changed"):
+        setting.keeper().put_setting("system", "font_scale", "1.3", within(10))
+    assert path.exists() and len(setting.phone.phone.settings.changes) == before
+
+
+def test_a_phone_that_is_lost_for_a_moment_is_waited_for(setting: Setting, within: Callable[[float], Deadline]) -> None:
+    keeper = setting.keeper()
+    keeper.put_setting(*SCALE, "0", within(10))
+    setting.phone.phone.faults.set("drop", "now")
+    (done,) = keeper.restore(within(15))
+    assert done.became == "restored", done.words
+    assert setting.value(*SCALE) == "1.0"
+
+
+def test_what_a_person_set_before_we_set_it_again_is_what_comes_back(
+    setting: Setting, within: Callable[[float], Deadline]
+) -> None:
+    """Putting back failed, a person set another value, and the next session switched again."""
+    keeper = setting.keeper()
+    keeper.put_setting(*SCALE, "0", within(10))
+    keeper.put_setting(*SCALE, "0.1", within(10))
+    setting.by_hand(*SCALE, "0.5")
+    keeper.put_setting(*SCALE, "0", within(10))
+    assert [one.became for one in keeper.restore(within(10))] == ["restored"]
+    assert setting.value(*SCALE) == "0.5"
+
+
+def test_a_keyboard_that_a_person_chose_since_stays_enabled(
+    setting: Setting, within: Callable[[float], Deadline]
+) -> None:
+    keeper = setting.keeper()
+    keeper.switch_keyboard(ADB_KEYBOARD, within(10))
+    keeper.restore(within(10), kinds=["keyboard"])
+    setting.by_hand("secure", "default_input_method", ADB_KEYBOARD)
+    (done,) = keeper.restore(within(10))
+    assert done.became == "kept"
+    assert ADB_KEYBOARD in enabled_ids(setting.value("secure", "enabled_input_methods"))
 
 
 def test_a_phone_that_is_away_loses_nothing(setting: Setting, within: Callable[[float], Deadline]) -> None:

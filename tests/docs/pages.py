@@ -81,7 +81,9 @@ def config_page() -> str:
         "",
         "Not settings: `DROIDPILOT_HOME` (the folder of sessions, policies and `config.toml`), `DROIDPILOT_API_KEY`",
         "(the key for any endpoint that is not a known vendor's; vendors' own variables such as `OPENAI_API_KEY` go to",
-        "their vendor only) and `DROIDPILOT_CASES` (tests). `ANDROID_ADB_SERVER_PORT` counts below",
+        "their vendor only), `DROIDPILOT_AUDIT_KEY` (seals transcripts and verifies them; nobody without it can then",
+        "change, add or cut lines; keep it where who writes them cannot read it) and `DROIDPILOT_CASES` (tests).",
+        "`ANDROID_ADB_SERVER_PORT` counts below",
         "`DROIDPILOT_ADB_PORT`; `NO_COLOR` is honoured.",
     ]
     return "\n".join(lines)

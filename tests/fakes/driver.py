@@ -19,7 +19,7 @@ from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
 
-WRITES = frozenset({"tap", "long_press", "swipe", "set_text", "press", "start_app"})
+WRITES = frozenset({"tap", "long_press", "swipe", "set_text", "type_keys", "press", "start_app"})
 
 _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\r\n"
 
@@ -93,6 +93,8 @@ class State:
     package: str | None = "com.example"
     activity: str | None = "com.example.MainActivity"
     picture: Picture | None = None  # None: a plain one of the display's size
+    is_locked: bool = False
+    is_off: bool = False
 
 
 @dataclass(slots=True)
@@ -163,7 +165,7 @@ class FakeDriver:
     def foreground(self, deadline: Deadline) -> Foreground:
         self._read(Call("foreground"), deadline)
         state = self.states[self.showing]
-        return Foreground(state.package, state.activity)
+        return Foreground(state.package, state.activity, is_locked=state.is_locked, is_off=state.is_off)
 
     def display(self, deadline: Deadline) -> Display:
         self._read(Call("display"), deadline)
@@ -194,10 +196,20 @@ class FakeDriver:
 
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
         found = self._find(field)
-        if found is None or found.get("bounds") != (f"[{bounds.left},{bounds.top}][{bounds.right},{bounds.bottom}]"):
+        if found is None or found.get("bounds") != _brackets(bounds):
             self._alive(deadline)
             raise DeviceRefused("the field is not where it was", code="field_moved")
         self._write(Call("set_text", (field, bounds, text)), deadline)
+
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        self._read(Call("has_focus", (field, bounds)), deadline)
+        found = self._find(field)
+        return found is not None and found.get("focused") == "true" and found.get("bounds") == _brackets(bounds)
+
+    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+        if any(not " " <= one <= "~" for one in text):
+            raise DeviceRefused("no key makes this", code="untypable")
+        self._write(Call("type_keys", (text, erase)), deadline)
 
     def press(self, key: str, deadline: Deadline) -> None:
         if key not in KEYS:
@@ -251,6 +263,13 @@ class FakeDriver:
             field, _, text = call.args
             assert isinstance(field, Selector)
             self._fill(field, str(text))
+        if call.name == "type_keys":
+            text, erase = call.args
+            field = Selector(focused=True)
+            found = self._find(field)
+            if found is not None:
+                held = "" if found.get("text") == found.get("hint") else found.get("text", "")
+                self._fill(field, held[: len(held) - int(str(erase))] + str(text))
         if self.react is not None:
             self.react(self, call)
 
@@ -264,6 +283,10 @@ class FakeDriver:
 
     def _find(self, field: Selector) -> ElementTree.Element | None:
         return _search(ElementTree.fromstring(self.states[self.showing].frames[0].decode()), field)
+
+
+def _brackets(bounds: Bounds) -> str:
+    return f"[{bounds.left},{bounds.top}][{bounds.right},{bounds.bottom}]"
 
 
 def _search(tree: ElementTree.Element, field: Selector) -> ElementTree.Element | None:

@@ -164,6 +164,7 @@ def make_road(
     keep: Callable[[bytes], str] = lambda data: "",
     clock: ManualClock | None = None,
     limit_bytes: int | None = None,
+    is_lock_allowed: bool = False,
 ) -> Road:
     """Build a road over `driver` (a chat screen of com.chat if None); `record` and `keep` take the place of a list."""
     if driver is None:
@@ -190,7 +191,7 @@ def make_road(
         RulesGate(rule_set),
         approval,
         budget,
-        StalenessGate(observer, scene_of=lambda case: executor.scene_now(case)),
+        StalenessGate(observer, scene_of=lambda case: executor.scene_now(case), is_lock_allowed=is_lock_allowed),
     ]
     for name, gate in (replace_gates or {}).items():
         gates[[one.name for one in gates].index(name)] = gate
@@ -213,5 +214,6 @@ def make_road(
         ),
         clock=clock,
         stop=stop,
+        is_lock_allowed=is_lock_allowed,
     )
     return Road(driver, clock, executor, budget, stop, lines, secrets, log)

@@ -80,7 +80,7 @@ def test_an_unknown_text_that_stands_in_the_field_is_resolved_by_the_look() -> N
     road = never()
     road.driver.fail("set_text", DeviceTimeout("no reply", sent="unknown"), has_happened=True)
     result = road.submit("type_text", text="hello")
-    assert result.status is Status.UNKNOWN
+    assert (result.status, result.sent, result.read_back) == (Status.OK, "yes", "exact")
     assert "outcome_resolved" in road.kinds
     assert road.executor.unresolved_writes == 0
 
@@ -487,3 +487,30 @@ def test_bars_of_the_system_hide_an_app_only_where_a_line_names_them(package: st
     for rules, hides in (("allow ui_tree in com.chat\ndeny ui_tree", is_hidden), (f"deny ui_tree in {package}", True)):
         road = make_road(in_chat(chat(extra=(bar,))), rules=rules, ask=AskMode.NEVER)
         assert ("12:00" not in road.executor.first_look()) == hides, rules
+
+
+def test_a_write_that_an_earlier_session_left_open_is_not_done_again_by_any_name() -> None:
+    first = never()
+    first.driver.fail("tap", DeviceLost("the cable is out", sent="unknown"))
+    assert first.submit("tap", x=220, y=2070).status is Status.UNKNOWN
+    (event,) = [line for line in first.called if line.tool == "tap"]
+    assert event.same_as
+    later = never()
+    later.executor._approval.note_earlier(event.same_as, "20260101-000000-aaaa c1")
+    for result in (
+        later.submit("tap", x=220, y=2070),
+        later.submit("long_press", x=230, y=2075),
+        later.submit("tap", ref=later.ref("Send")),
+    ):
+        assert (result.status, result.code) == (Status.REFUSED, "unresolved")
+        assert "session actions resolve 20260101-000000-aaaa c1" in result.text
+    assert later.writes == []
+    assert later.submit("tap", x=500, y=300).status is Status.OK
+
+
+def test_of_a_typed_secret_not_even_a_digest_is_kept() -> None:
+    field = node(cls="android.widget.EditText", package="com.chat", password=True, focused=True, clickable=True)
+    road = never(driver=in_chat(dump(field)))
+    road.submit("type_text", text="hunter2hunter2")
+    (event,) = [line for line in road.called if line.tool == "type_text"]
+    assert event.send_key and event.same_as == []

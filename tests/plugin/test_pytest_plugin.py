@@ -46,7 +46,7 @@ def test_each_test_has_a_phone_of_its_own_and_the_environment_stays(pytester: py
         "def test_one(virtual_phone, number):",
         "    before = dict(os.environ)",
         "    assert virtual_phone.inputs == []",
-        "    assert virtual_phone.do('tap', ref=virtual_phone.ref('Settings'), rules='allow *').is_ok",
+        "    assert virtual_phone.call('tap', ref=virtual_phone.ref('Settings'), rules='allow *').is_ok",
         "    assert dict(os.environ) == before",
         "    SEEN.append((virtual_phone.serial, virtual_phone.home, virtual_phone.adb_port))",
         "def test_two():",
@@ -91,9 +91,9 @@ def test_a_command_that_fails_says_why_and_changes_nothing_here(phone: PhoneUnde
 def test_what_is_given_wrongly_is_refused_before_anything_is_done(phone: PhoneUnderTest) -> None:
     count = len(phone.inputs)
     with pytest.raises(UsageError, match="no tool"):
-        phone.do("tapp", ref=1)
+        phone.call("tapp", ref=1)
     with pytest.raises(UsageError, match="policy and rules"):
-        phone.do("tap", ref=1, policy="default", rules="allow *")
+        phone.call("tap", ref=1, policy="default", rules="allow *")
     with pytest.raises(LookupError, match="0 things begin with"):
         phone.ref("Nowhere to be seen")
     assert len(phone.inputs) == count
@@ -102,5 +102,5 @@ def test_what_is_given_wrongly_is_refused_before_anything_is_done(phone: PhoneUn
 def test_somebody_s_own_settings_play_no_part(phone: PhoneUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DROIDPILOT_POLICY", "read-only")
     monkeypatch.setenv("ANDROID_SERIAL", "other")
-    assert phone.do("press", key="home", rules="allow *").is_ok
+    assert phone.call("press", key="home", rules="allow *").is_ok
     assert os.environ["DROIDPILOT_POLICY"] == "read-only"

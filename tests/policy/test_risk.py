@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidpilot.core.calls import Effect
-from droidpilot.policy.lexicon import id_words_of, is_sensitive_app, words_of
+from droidpilot.policy.lexicon import AppTier, id_words_of, is_sensitive_app, lexicon, tier_of, words_of
 from droidpilot.policy.risk import RiskInput, assess, is_always_asked
 from droidpilot.policy.rules import QueryLabel
 
@@ -99,6 +99,55 @@ def test_the_word_that_fired_is_told_as_it_is_written() -> None:
     label = QueryLabel.plain("发送给小明")
     (signal,) = assess(RiskInput(tool="tap", labels=(label,)))
     assert signal.detail == 'the risky word "发送" in "发送给小明"'
+
+
+#: CON-9, one row a kind of word: in which tiers it is a signal.
+MATRIX = {
+    "Pay": "LOW MEDIUM HIGH", "Checkout": "LOW MEDIUM HIGH", "Transfer": "LOW MEDIUM HIGH", "Order": "LOW MEDIUM HIGH",
+    "Uninstall": "LOW MEDIUM HIGH", "Send": "MEDIUM HIGH", "Delete": "MEDIUM HIGH", "Submit": "MEDIUM HIGH",
+    "Share": "MEDIUM HIGH", "Post": "MEDIUM HIGH", "Publish": "MEDIUM HIGH", "Sign out": "MEDIUM HIGH", "Save": "HIGH",
+}  # fmt: skip
+APPS = {
+    "LOW": "com.spotify.music",
+    "MEDIUM": "com.example.app",
+    "HIGH": "com.whatsapp",
+}
+
+
+@pytest.mark.parametrize("word", MATRIX)
+def test_con_9_the_tier_of_an_app_decides_which_words_count(word: str) -> None:
+    assert {tier for tier, app in APPS.items() if signals(word, packages=(app,))} == set(MATRIX[word].split())
+    button = (f"a:id/btn_{word.lower().replace(' ', '_')}",)
+    assert {tier for tier, app in APPS.items() if signals("x", ids=button, packages=(app,))} == set(
+        MATRIX[word].split()
+    )
+
+
+def test_con_9_an_unknown_app_is_medium_and_the_highest_of_several_counts() -> None:
+    assert tier_of(None) is tier_of("com.example.app") is AppTier.MEDIUM
+    assert signals("Save", packages=(None,)) == signals("Save", packages=("com.spotify.music",)) == set()
+    assert signals("Save", packages=("com.spotify.music", "com.whatsapp")) == {"risky_word"}
+    assert tier_of("com.whatsapp.w4b") is AppTier.HIGH and tier_of("com.whatsappish") is AppTier.MEDIUM
+    assert tier_of("com.paypal.android.p2pmobile") is AppTier.HIGH
+
+
+def test_a_money_word_behind_one_that_does_not_count_here_is_found() -> None:
+    assert signals("Share and pay", packages=("com.spotify.music",)) == {"risky_word"}
+
+
+@pytest.mark.parametrize("app", ["com.android.settings", "com.android.vending"])
+def test_what_deletes_for_all_of_the_phone_is_two_signals(app: str) -> None:
+    assert signals("Uninstall", packages=(app,)) == {"risky_word", "elevated_app"}
+    assert signals("Remove", packages=(app,)) == {"risky_word", "elevated_app"}
+    assert signals("Send", packages=(app,)) == {"risky_word"}
+    assert signals("Wi-Fi", packages=(app,)) == set()
+    assert signals("Remove", packages=("com.example.app",)) == {"risky_word"}
+
+
+def test_every_kind_of_word_has_its_tier() -> None:
+    known = lexicon()
+    meanings = {*known.verbs.by_words.values(), *known.button_verbs.by_words.values()}
+    assert meanings == set(known.levels)
 
 
 def test_inv_13_a_package_is_not_searched_for_words() -> None:

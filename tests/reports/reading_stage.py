@@ -14,8 +14,8 @@ from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.core.config import load_settings
 from droidpilot.core.events import AnyEvent
 from droidpilot.core.stop import Stop
-from droidpilot.device.adb import AdbServer, PhoneLink
-from droidpilot.device.android import connect, facts_of
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.android import connect, reach
 from droidpilot.device.driver import Driver
 from droidpilot.device.plain import PlainDriver
 from droidpilot.model.client import ModelRequest
@@ -78,8 +78,9 @@ class Stage:
     @contextmanager
     def plain_driver(self) -> Iterator[Driver]:
         """The driver of phones on which the in-phone server cannot run: `uiautomator dump` and a file."""
-        link = PhoneLink(AdbServer(self.setting.adb_port), self.setting.phone.serial)
-        made = PlainDriver(link, self.clock, facts_of(link, self.within(10)))
+        server = AdbServer(self.setting.adb_port)
+        reached = reach(server, self.setting.phone.serial, clock=self.clock, deadline=self.within(10))
+        made = PlainDriver(reached.link, self.clock, reached.facts, reached.line)
         try:
             yield made
         finally:

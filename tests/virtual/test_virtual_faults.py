@@ -11,59 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.virtual.virtual_rig import Rig, adb_server, attached_rig
 
-from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.core.errors import UsageError
-from droidpilot.device.adb_server import start_private_server
-from droidpilot.device.attached import connect_tcp
-from droidpilot.virtual.server import VirtualPhone, running_phone
 
 
 @pytest.fixture(scope="module")
 def adb_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    private = start_private_server(tmp_path_factory.mktemp("adb-home"), SystemClock())
-    yield private.port
-    private.stop()
-
-
-class Rig:
-    """A virtual phone, and clients of it."""
-
-    def __init__(self, vp: VirtualPhone, adb_port: int) -> None:
-        import adbutils
-        import uiautomator2
-
-        self.vp = vp
-        self.faults = vp.phone.faults
-        self.client = adbutils.AdbClient(host="127.0.0.1", port=adb_port)
-        self.adb: Any = self.client.device(vp.serial)
-        self.u2: Any = uiautomator2.connect(self.adb)
-
-    @property
-    def inputs(self) -> int:
-        return self.vp.phone.inputs.count
-
-    def wait_attached(self, *, state: str = "device", at_most_s: float = 10.0) -> None:
-        end = time.monotonic() + at_most_s
-        while time.monotonic() < end:
-            if {known.serial: known.state for known in self.client.list()}.get(self.vp.serial) == state:
-                return
-            time.sleep(0.02)
-        raise AssertionError(f"not {state} in {at_most_s} s")
+    with adb_server(tmp_path_factory.mktemp("adb-home")) as port:
+        yield port
 
 
 @pytest.fixture
 def rig(adb_port: int) -> Iterator[Rig]:
-    from droidpilot.device.adb import AdbServer
-
-    server = AdbServer(adb_port)
-    with running_phone(transition_ms=0) as vp:
-        connect_tcp(server, vp.serial, Deadline.after(SystemClock(), 10))
-        made = Rig(vp, adb_port)
+    with attached_rig(adb_port) as made:
         yield made
-        made.faults.clear()
-        made.u2.stop_uiautomator(wait=False)
-        made.client.disconnect(vp.serial)
 
 
 def test_a_lost_tap_is_answered_and_not_executed(rig: Rig) -> None:
@@ -239,7 +201,8 @@ def test_a_reboot_ends_what_ran(rig: Rig) -> None:
     rig.vp.phone.faults.clear("reboot")
     rig.wait_attached()
     state = rig.vp.phone.state()
-    assert state["package"] == "com.android.launcher3" and state["recents"] == []
+    assert state["locked"] is True and state["recents"] == []
+    rig.vp.phone.keyguard.open()
     assert rig.u2.info["currentPackageName"] == "com.android.launcher3", "its client starts the server anew"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 
 import pytest
 from hypothesis import given
@@ -37,6 +38,7 @@ def run(*lines: str, hand: Hand | None = None) -> tuple[str, int]:
             caller.camera,
             asyncio.Lock(),
             services.trouble,
+            services.tunnels,
         )
         shell = Shell(context, COMMANDS, emit)
         for line in lines:
@@ -91,7 +93,7 @@ def run(*lines: str, hand: Hand | None = None) -> tuple[str, int]:
         ("input keyevent NOPE", "Error: Unknown keycode: NOPE\n", 255),
         ("pm list packages -3 | wc", "300\n", 0),
         ("cmd package query-activities --components -a android.intent.action.MAIN | head -1",
-         "com.google.android.contacts/com.android.contacts.activities.PeopleActivity\n", 0),
+         "com.android.browser/.BrowserActivity\n", 0),
     ],
 )  # fmt: skip
 def test_a_line_writes_and_exits_as_on_a_phone(line: str, output: str, code: int) -> None:
@@ -157,10 +159,11 @@ def test_apps_start_stop_and_show_in_dumpsys() -> None:
         "Events injected: 1"
         in run("monkey -p com.android.settings -c android.intent.category.LAUNCHER 1", hand=hand)[0]
     )
-    focus = (
-        "mCurrentFocus=Window{3f1c2ab u0 com.android.settings/com.android.settings.homepage.SettingsHomepageActivity}"
-    )
-    assert focus in run("dumpsys window windows", hand=hand)[0]
+    printed = run("dumpsys window windows", hand=hand)[0]
+    page = "com.android.settings/com.android.settings.homepage.SettingsHomepageActivity"
+    focus = re.search(rf"mCurrentFocus=(Window\{{[0-9a-f]{{7}} u0 {page}\}})", printed)
+    assert focus is not None
+    assert f"  Window #0 {focus[1]}:\n" in printed
     assert "com.android.settings" in run("ps -A", hand=hand)[0]
     run("am force-stop com.android.settings", hand=hand)
     for name in (".Settings", ".homepage.SettingsHomepageActivity", "com.android.settings.Settings"):

@@ -45,6 +45,7 @@ def typed(*pieces: bytes) -> tuple[str, int]:
             caller.camera,
             caller.turn,
             services.trouble,
+            services.tunnels,
         )
         shell = Shell(context, COMMANDS, emit)
         await Terminal(shell, read, write).serve()

@@ -13,6 +13,7 @@ import pytest
 
 from droidpilot.virtual.packets import HEADER, MAX_PAYLOAD, Command
 from droidpilot.virtual.server import VirtualPhone, running_phone
+from droidpilot.virtual.streams import MAX_UNACKNOWLEDGED
 from droidpilot.virtual.transport import MAX_STREAMS
 
 MASK = 0xFFFFFFFF
@@ -139,7 +140,8 @@ def test_what_a_service_did_not_consume_is_not_acknowledged(phone: VirtualPhone)
         wire.send(Command.OPEN, 2, 0, b"shell:true\0")
         assert wire.take()[2] == 2
         assert wire.take()[2] == 2
-        wire.send(Command.WRTE, 1, own, b"more before OKAY")
+        for _ in range(MAX_UNACKNOWLEDGED):
+            wire.send(Command.WRTE, 1, own, b"more before OKAY")
         assert wire.is_dropped()
 
 
@@ -147,7 +149,7 @@ def test_unknown_services_and_a_server_that_does_not_run_are_refused(phone: Virt
     with Wire(phone.port) as wire:
         wire.greet()
         for number, name in enumerate(
-            (b"tcp:9008", b"jdwp:1", b"reverse:list-forward", b"tcp:x", b"\xff\xfe"), start=1
+            (b"tcp:9008", b"jdwp:1", b"framebuffer:", b"localabstract:x", b"tcp:x", b"\xff\xfe"), start=1
         ):
             wire.send(Command.OPEN, number, 0, name + b"\0")
             assert wire.take() == (Command.CLSE, 0, number, b"")

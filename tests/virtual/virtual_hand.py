@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from droidpilot.core.clock import ManualClock
 from droidpilot.virtual.hierarchy import SeenNode
-from droidpilot.virtual.phone import Phone
+from droidpilot.virtual.phone import SDK, Phone
 from droidpilot.virtual.touch import Touch
 
 
@@ -17,9 +17,9 @@ class Hand:
     clock: ManualClock
 
     @classmethod
-    def at(cls, *, seed: int = 0, transition_ms: int = 0) -> Hand:
+    def at(cls, *, seed: int = 0, transition_ms: int = 0, sdk: int = SDK) -> Hand:
         clock = ManualClock()
-        phone = Phone(seed=seed, transition_ms=transition_ms, clock=clock)
+        phone = Phone(seed=seed, transition_ms=transition_ms, clock=clock, sdk=sdk)
         return cls(phone, Touch(phone), clock)
 
     def nodes(self) -> list[SeenNode]:

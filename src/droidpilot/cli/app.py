@@ -14,12 +14,14 @@ from droidpilot import __version__
 from droidpilot.cli import (
     call,
     config_show,
+    connect,
     demo,
     devices,
     doctor,
     look,
     model_server,
     output,
+    pair,
     policy,
     run,
     sessions,
@@ -74,6 +76,9 @@ app.command("run", short_help="Let a model work towards a goal on a phone.")(run
 app.command("look", short_help="Look at the phone's screen.")(look.look)
 app.command("call", short_help="Call one tool by hand.")(call.call)
 app.command("devices", short_help="List phones, and what to do about each.")(devices.devices)
+app.command("connect", short_help="Connect a phone over the network.")(connect.connect)
+app.command("disconnect", short_help="Let go of a phone on the network.")(connect.disconnect)
+app.command("pair", short_help="Pair with a phone over Wi-Fi, by code or QR code.")(pair.pair)
 app.add_typer(sessions.app, name="session", short_help="List, show and verify recorded sessions.")
 app.add_typer(virtual.app, name="virtual", short_help="Start a virtual phone; ask it for its state.")
 app.command("doctor", short_help="Check that everything a session needs is there.")(doctor.doctor)

@@ -18,6 +18,7 @@ def demo() -> Exit:
     from droidpilot.cli.demo_session import run_demo
     from droidpilot.cli.ending import outcome_line
     from droidpilot.cli.session_lines import verification_line
+    from droidpilot.core.config import audit_key, environment
     from droidpilot.transcript.verify import verify
 
     output.note("droidpilot demo", style="bold")
@@ -28,7 +29,7 @@ def demo() -> Exit:
     output.note("  both are looked at on the phone at the end, whatever the model says", style="dim")
     output.note()
     run = run_demo(GOAL, CHECKS)
-    verification = verify(run.directory)
+    verification = verify(run.directory, key=audit_key(environment()))
     output.note()
     output.result(outcome_line(run.outcome, run.directory), style="good" if run.outcome.exit is Exit.DONE else "bad")
     output.result(f"transcript {verification_line(verification)}", style="good" if verification.ok else "bad")

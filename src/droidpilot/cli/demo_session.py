@@ -73,6 +73,7 @@ def run_demo(goal: str, checks: tuple[str, ...]) -> DemoRun:
         plan = SessionPlan(
             home=home,
             origin=Origin.MODEL,
+            audit_key=config.audit_key(env),
             settings=Settings(
                 model=model_server.model,
                 base_url=model_server.base_url,

@@ -37,6 +37,7 @@ def plan_of(
         shipped_policies=begun.shipped_policies,
         project_rules=begun.loaded.rules,
         api_keys=begun.api_keys,
+        audit_key=begun.audit_key,
         goal=goal,
         title=title,
         checks=checks,
@@ -60,7 +61,7 @@ def opened(prepared: Prepared, *, clock: Clock, stop: Stop, progress: Progress) 
         chosen_phone(settings.device, adb_port=settings.adb_port, home=plan.home, clock=clock) as target,
         open_session(
             prepared,
-            PhoneAddress(serial=target.serial, adb_port=target.adb_port, is_virtual=target.is_virtual),
+            PhoneAddress(serial=target.serial, adb_port=target.adb_port, is_virtual=target.is_virtual, key=target.key),
             clock=clock,
             stop=stop,
             progress=progress,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from droidpilot.cli import options, output
+from droidpilot.cli import options, output, policy_replay
 from droidpilot.core.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="List, check and explain rules.", rich_markup_mode=None, no_args_is_help=True, add_completion=False
 )
+
+app.command("replay", short_help="Say what these rules would have decided over past sessions.")(policy_replay.replay)
 
 #: Characters of an imagined label or id that are taken.
 _MAX_GIVEN = 5_000
@@ -55,7 +57,7 @@ def list_policies(json: options.Json = False) -> Exit:
     rows: list[dict[str, Any]] = []
     for name in policy_names(user_dir=found.user_policies, shipped_dir=found.shipped_policies):
         try:
-            policy = _loaded(found, name)
+            policy = loaded_policy(found, name)
         except PolicyError as error:
             rows.append({"name": name, "lines": None, "path": None, "problem": str(error)})
             continue
@@ -127,7 +129,7 @@ def _check_rules(policy: str | None, json: bool) -> Exit:
     from droidpilot.tools.shelf import all_tools
 
     found = sources({"policy": policy})
-    loaded = _loaded(found, found.settings.policy)
+    loaded = loaded_policy(found, found.settings.policy)
     blind = unmatchable_tools(all_tools(), SystemClock())
     told = [
         remark
@@ -201,7 +203,7 @@ def _explained(
     from droidpilot.tools.shelf import all_tools
 
     found = sources({"policy": policy, "ask": ask})
-    loaded = _loaded(found, found.settings.policy)
+    loaded = loaded_policy(found, found.settings.policy)
     told = foretell(
         tool,
         parsed(arguments or []),
@@ -219,7 +221,8 @@ def _explained(
     return told.alone
 
 
-def _loaded(found: Sources, name: str) -> Policy:
+def loaded_policy(found: Sources, name: str) -> Policy:
+    """Read a policy by its name or path, with the project's own lines on top. Raises PolicyError."""
     from droidpilot.policy.policies import load_policy
     from droidpilot.tools.shelf import all_tools
 

@@ -17,11 +17,14 @@ from droidpilot.core.events import (
     CheckFinished,
     DeviceConnected,
     Event,
+    LinkLost,
+    LinkRestored,
     ModelFailed,
     ModelReplied,
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     SessionStarted,
     ToolCalled,
     ToolReturned,
@@ -57,6 +60,14 @@ _REFUSALS = {
 _MAX_WHY = 90
 #: What a command of one call leaves out: its result follows at once on stdout.
 _LONG = (SessionStarted, DeviceConnected, ToolCalled, ToolReturned)
+
+
+#: What was done to bring a phone back, in words.
+_RESTORED = {
+    "adb_server_started": "the adb server was started again",
+    "connected": "connected again",
+    "moved": "found at its new address",
+}
 
 
 class TerminalProgress:
@@ -233,6 +244,17 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
             way = ", by plain ADB" if event.way == "plain" else ""
             words = f"  connected to {_short(event.model)} (Android API {event.sdk}) in {event.ms / 1000:.1f} s{way}"
             return words, "dim"
+        case LinkLost():
+            hint = f" ({_short(event.hint)})" if event.hint else ""
+            return (
+                f"  lost {_short(event.serial)}: {_short(event.message)}; waiting {event.patience_s:g} s{hint}",
+                "warn",
+            )
+        case LinkRestored():
+            how = "".join(f", {_RESTORED[word]}" for word in event.did if word in _RESTORED)
+            return f"  {_short(event.serial)} is back after {event.ms / 1000:.1f} s{how}", "dim"
+        case PhoneChanged():
+            return changed_words(event), "bad" if event.became == "failed" else "dim"
         case ApprovalAnswered():
             return _answered(event)
         case CheckFinished():
@@ -249,6 +271,13 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
             return f"  note: {_short(event.text)}", "dim"
         case _:
             return None
+
+
+def changed_words(event: PhoneChanged) -> str:
+    """Say what was switched on the phone, or what became of it."""
+    if event.became == "switched":
+        return f"  the phone's {_short(event.what)} is {_short(event.ours)} for now"
+    return f"  the phone's {_short(event.words)}"
 
 
 def _answered(event: ApprovalAnswered) -> tuple[str, Style] | None:

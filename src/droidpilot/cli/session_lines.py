@@ -104,6 +104,10 @@ def verification_line(verification: Verification) -> str:
         words += "; the last line was not finished (the session was killed)"
     elif verification.is_head_behind:
         words += "; the session was killed after its last line"
+    if verification.is_seal_checked:
+        words += "; sealed with the audit key"
+    elif verification.is_sealed:
+        words += "; it is sealed with an audit key, which was not checked: set DROIDPILOT_AUDIT_KEY"
     return words
 
 
@@ -117,6 +121,8 @@ def verification_json(verification: Verification) -> dict[str, Any]:
         "head": verification.end.hash,
         "is_torn": verification.torn,
         "is_head_behind": verification.is_head_behind,
+        "is_sealed": verification.is_sealed,
+        "is_seal_checked": verification.is_seal_checked,
         "notes": list(verification.notes),
     }
 

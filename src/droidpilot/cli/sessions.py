@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from droidpilot.cli import options, output
+from droidpilot.cli import options, output, session_actions
 from droidpilot.core.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="List, show and verify recorded sessions.", rich_markup_mode=None, no_args_is_help=True, add_completion=False
 )
+
+app.add_typer(session_actions.app, name="actions")
 
 #: A person's screen holds no more; a program gets all.
 _LISTED = 30
@@ -90,7 +92,7 @@ def show(
     """
     from droidpilot.cli.session_lines import as_json, as_lines, picture_paths, verification_line
     from droidpilot.cli.session_page import open_files, own_page_path
-    from droidpilot.core.config import environment, state_home
+    from droidpilot.core.config import audit_key, environment, state_home
     from droidpilot.transcript.artifacts import ArtifactStore
     from droidpilot.transcript.reader import read_events
     from droidpilot.transcript.redaction import Redactor
@@ -102,7 +104,8 @@ def show(
     home = state_home(environment())
     session_id = find_session(home, session)
     directory = session_directory(home, session_id)
-    found = _Found(read_events(directory), verify(directory), ArtifactStore(directory, redactor=Redactor()))
+    key = audit_key(environment())
+    found = _Found(read_events(directory), verify(directory, key=key), ArtifactStore(directory, redactor=Redactor()))
     is_running = _is_running(directory)
     code = Exit.DONE if found.verification.ok else Exit.FAILED
     path_of = found.artifacts.path_of
@@ -136,13 +139,13 @@ def verify_session(session: SessionId = None, json: options.Json = False) -> Exi
     Example: droidpilot session verify
     """
     from droidpilot.cli.session_lines import verification_json, verification_line
-    from droidpilot.core.config import environment, state_home
+    from droidpilot.core.config import audit_key, environment, state_home
     from droidpilot.transcript.sessions import find_session, session_directory
     from droidpilot.transcript.verify import verify
 
     home = state_home(environment())
     session_id = find_session(home, session)
-    verification = verify(session_directory(home, session_id))
+    verification = verify(session_directory(home, session_id), key=audit_key(environment()))
     if json:
         output.result_json({"session": session_id, **verification_json(verification)})
     else:

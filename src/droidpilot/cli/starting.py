@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ class Sources:
     user_policies: Path
     shipped_policies: Path
     api_keys: Mapping[str, str]
+    audit_key: bytes = field(default=b"", repr=False)  # seals transcripts; empty: they are not sealed
 
     @property
     def settings(self) -> Settings:
@@ -48,6 +49,7 @@ def sources(flags: Mapping[str, Any]) -> Sources:
         user_policies=config.user_policies_dir(env),
         shipped_policies=config.shipped_dir("policies"),
         api_keys=config.api_keys(env),
+        audit_key=config.audit_key(env),
     )
 
 
@@ -63,5 +65,6 @@ def start(flags: Mapping[str, Any]) -> Start:
         user_policies=found.user_policies,
         shipped_policies=found.shipped_policies,
         api_keys=found.api_keys,
+        audit_key=found.audit_key,
         home=config.state_home(config.environment()),
     )

@@ -20,6 +20,7 @@ from droidpilot.device.adb import AdbServer
 from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_private_server, start_private_server
 from droidpilot.device.adb_trouble import adb_command
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
+from droidpilot.device.lease import forget_lease
 from droidpilot.pipeline.ref_store import forget_refs
 from droidpilot.virtual import registry
 from droidpilot.virtual.registry import Entry
@@ -41,6 +42,7 @@ class Target:
     serial: str
     adb_port: int
     is_virtual: bool
+    key: str = ""  # names this one among virtual phones that had or will have its serial
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,10 @@ def chosen_phone(device: str | None, *, adb_port: int, home: Path, clock: Clock)
         return
     chosen = _chosen(device, adb_port=adb_port, home=home, clock=clock)
     try:
-        yield Target(chosen.device.serial, chosen.adb_port, chosen.is_virtual)
+        serial = chosen.device.serial
+        yield Target(
+            serial, chosen.adb_port, chosen.is_virtual, _virtual_key(home, serial) if chosen.is_virtual else ""
+        )
     except DeviceError as error:
         if chosen.is_virtual and not is_virtual_alive(home, chosen.device.serial):
             raise ended(chosen.device.serial) from error
@@ -86,6 +91,12 @@ def ended(serial: str) -> DeviceUnavailable:
         hint=f"start one with: {output.program()} virtual start",
         code="no_virtual_phone",
     )
+
+
+def _virtual_key(home: Path, serial: str) -> str:
+    """Name a virtual phone by its process: the next one with its serial is another phone."""
+    found = next((entry for entry in registry.entries(home) if entry.serial == serial), None)
+    return f"{serial} {found.pid} {found.pid_started}" if found is not None else serial
 
 
 def is_virtual_alive(home: Path, serial: str) -> bool:
@@ -126,8 +137,9 @@ def started_phone(home: Path, *, seed: int, clock: Clock) -> Iterator[Target]:
         server, entry = with_private_server(home, phone.entry, clock)
         stack.callback(server.stop)
         stack.callback(registry.remove, home, entry)
+        stack.callback(forget_lease, home, entry.serial)
         stack.callback(forget_refs, home, entry.serial)
-        yield Target(entry.serial, server.port, is_virtual=True)
+        yield Target(entry.serial, server.port, is_virtual=True, key=_virtual_key(home, entry.serial))
 
 
 def with_private_server(home: Path, entry: Entry, clock: Clock) -> tuple[PrivateServer, Entry]:
@@ -155,6 +167,7 @@ def reap_dead(home: Path) -> list[Entry]:
             reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
         registry.remove(home, entry)
         forget_refs(home, entry.serial)
+        forget_lease(home, entry.serial)
     return dead
 
 
@@ -173,9 +186,19 @@ def attached_phones(adb_port: int, clock: Clock) -> list[Known]:
     Raises:
         DeviceLost: there is no server and none can be started.
     """
+    server = user_server(adb_port, clock)
+    devices = list_devices(server, Deadline.after(clock, ANSWER_S))
+    return [Known(device, adb_port, is_virtual=False) for device in devices]
+
+
+def user_server(adb_port: int, clock: Clock) -> AdbServer:
+    """Return the user's adb server; it is started only where none answers, which is said.
+
+    Raises:
+        DeviceLost: there is none and none can be started.
+    """
     server = AdbServer(adb_port)
     if ensure_server(server, clock):
         stop = f"{adb_command()} {'' if adb_port == _USUAL_PORT else f'-P {adb_port} '}kill-server"
         output.note(f"started an adb server on port {adb_port}; it stays; to stop it: {stop}", style="dim")
-    devices = list_devices(server, Deadline.after(clock, ANSWER_S))
-    return [Known(device, adb_port, is_virtual=False) for device in devices]
+    return server

@@ -67,6 +67,7 @@ def start(
     from droidpilot.cli.target import reap_dead
     from droidpilot.cli.virtual_serving import own_server, users_server
     from droidpilot.core.clock import SystemClock
+    from droidpilot.device.lease import forget_lease
     from droidpilot.virtual.scene_file import read_scene
     from droidpilot.virtual.server import PhonePlan, serve
 
@@ -88,6 +89,7 @@ def start(
 
         def on_served(served: list[Entry]) -> None:
             for entry in served:
+                stack.callback(forget_lease, home, entry.serial)
                 _tell(entry, as_json=json, is_line=count is not None)
             if not json:
                 output.note("Ctrl-C ends it." if len(served) == 1 else "Ctrl-C ends them.", style="dim")
@@ -170,6 +172,43 @@ def fault(
             output.result(f"{path} = {_word(value)}")
         if not told.get("active") and not told.get("scheduled"):
             output.note("nothing is broken")
+    return Exit.DONE
+
+
+@app.command(short_help="Be the person at a running one.")
+def do(
+    serial: Serial,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="What to do; see `droidpilot virtual actions`.")],
+    args: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="Its words.")] = None,
+) -> Exit:
+    """Do to a running virtual phone what no cable can: turn it, lock it, let an app crash, post a notification.
+
+    Example: droidpilot virtual do 127.0.0.1:40001 rotate 1
+    """
+    from droidpilot.cli import starting
+    from droidpilot.cli.target import reap_dead
+    from droidpilot.virtual import registry
+
+    home = starting.start({}).home
+    reap_dead(home)
+    registry.ask(registry.find(home, serial), "do", name=action, args=args or [])
+    return Exit.DONE
+
+
+@app.command(short_help="List what `virtual do` can do.")
+def actions(json: options.Json = False) -> Exit:
+    """List every action with its words.
+
+    Example: droidpilot virtual actions
+    """
+    from droidpilot.virtual.actions import ACTIONS
+
+    output.require_stdout()
+    if json:
+        known = [{"name": name, "words": one.words, "line": one.line} for name, one in sorted(ACTIONS.items())]
+        output.result_json({"actions": known})
+        return Exit.DONE
+    output.table([("ACTION", "WORDS", "WHAT HAPPENS"), *((n, a.words, a.line) for n, a in sorted(ACTIONS.items()))])
     return Exit.DONE
 
 

@@ -112,6 +112,7 @@ class ToolResult:
     verdicts: tuple[Verdict, ...] = field(default=())
     ends: str = ""  # "", done, refused, budget, device, internal, stopped
     sent: str = "no"  # for writes: no, yes, unknown
+    read_back: str = ""  # for a text that was typed: exact, reformatted, cut, changed, unreadable, late
 
 
 class Dispatch(Protocol):

@@ -27,13 +27,17 @@ from droidpilot.core.text import quoted
 
 Ask = Literal["never", "risky", "every"]
 
+#: The variable whose value seals transcripts.
+AUDIT_KEY = "DROIDPILOT_AUDIT_KEY"
+#: An audit key that is shorter can be tried out.
+MIN_AUDIT_KEY = 16
 #: Strictness of `ask`, loosest first.
 ASK_ORDER: tuple[Ask, ...] = get_args(Ask)
 #: What a project's file may lower.
 LIMITS = ("max_turns", "max_actions", "max_tokens", "max_usd", "max_seconds")
 PREFIX = "DROIDPILOT_"
 #: Variables with our prefix that are no settings.
-RESERVED = frozenset({"DROIDPILOT_HOME", "DROIDPILOT_CASES", "DROIDPILOT_API_KEY"})
+RESERVED = frozenset({"DROIDPILOT_HOME", "DROIDPILOT_CASES", "DROIDPILOT_API_KEY", AUDIT_KEY})
 PROJECT_FILE = "droidpilot.toml"
 USER_FILE = "config.toml"
 #: A settings file larger than this is refused.
@@ -101,8 +105,29 @@ class Settings(BaseModel):
     max_seconds: float = Field(
         default=900.0, gt=0, le=86_400, description="seconds, those spent waiting for a person left out"
     )
+    lock_screen: bool = Field(
+        default=False, description="act on a locked phone too; otherwise only its power and wakeup keys are pressed"
+    )
     pictures: bool = Field(
         default=False, description="keep a picture of the screen before each write, for `session show --html`"
+    )
+    link_patience_s: float = Field(
+        default=40.0,
+        ge=0,
+        le=55,
+        description="seconds that a phone which dropped off is waited for in a call, which has 60",
+    )
+    keyboard: Literal["keep", "switch"] = Field(
+        default="keep",
+        description="whether a text that nothing else can type may go in through AdbKeyboard, where the phone has it: "
+        "keep (never switch the phone's keyboard) or switch (for that text, then back)",
+    )
+    animations: Literal["keep", "off"] = Field(
+        default="keep", description="the phone's animation scales during a session: keep, or off (0, then as before)"
+    )
+    rotation: Literal["keep", "0", "1", "2", "3"] = Field(
+        default="keep",
+        description="the phone's rotation during a session: keep, or held at 0 to 3 quarter turns, then as before",
     )
     adb_port: int = Field(default=5037, ge=1, le=65_535, description="port of the adb server on 127.0.0.1")
     prices: Prices | None = Field(
@@ -369,6 +394,20 @@ def shipped_dir(name: Literal["policies", "scripts_lua"]) -> Path:
 def api_keys(env: Mapping[str, str]) -> dict[str, str]:
     """Return every `*_API_KEY` variable that is set; which key goes to which endpoint is the model room's to decide."""
     return {name: value for name, value in env.items() if name.endswith("_API_KEY") and value}
+
+
+def audit_key(env: Mapping[str, str]) -> bytes:
+    """Return the key that transcripts are sealed and verified with, empty where none is set.
+
+    Raises:
+        ConfigError: it is too short.
+    """
+    key = env.get(AUDIT_KEY, "")
+    if key and len(key) < MIN_AUDIT_KEY:
+        raise ConfigError(
+            f"{AUDIT_KEY} has fewer than {MIN_AUDIT_KEY} characters", hint="make one with: openssl rand -hex 32"
+        )
+    return key.encode("utf-8", "surrogateescape")
 
 
 def is_color_wanted(env: Mapping[str, str]) -> bool:

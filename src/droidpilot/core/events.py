@@ -78,6 +78,28 @@ class PhoneChanged(Event):
     words: str = Field(default="", description="what became of it, in words")
 
 
+class LinkLost(Event):
+    """The phone could not be reached any more, and is waited for (plumbing). Said once for one outage."""
+
+    kind: Literal["link_lost"] = "link_lost"
+    serial: str = Field(description="ADB's name of the phone")
+    code: str = Field(description="stable code of what was found: device_lost, offline, no_adb_server, ...")
+    message: str = Field(description="what was found, in words")
+    hint: str = Field(description="what a person can do meanwhile")
+    patience_s: float = Field(description="seconds that it is waited for")
+
+
+class LinkRestored(Event):
+    """The same phone answers again (plumbing)."""
+
+    kind: Literal["link_restored"] = "link_restored"
+    serial: str = Field(description="ADB's name of the phone now; another than before where its address changed")
+    did: list[str] = Field(
+        description="what we did: adb_server_started, connected, moved; empty where it came by itself"
+    )
+    ms: int = Field(description="how long it was away since we noticed")
+
+
 class ScreenObserved(Event):
     """A look at the phone (plumbing: at the start, before a call, after a write)."""
 
@@ -217,6 +239,19 @@ class Target(BaseModel):
     nodes: list[TargetNode] = Field(default=[], description="the nodes under the points, topmost first")
 
 
+class Judged(BaseModel):
+    """What the rules were asked about a call, so that other rules can be asked the same later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tool: str = Field(description="the tool whose lines were looked at; a swipe of no length is a tap too")
+    packages: list[str | None] = Field(description="the apps under the finger, or on the screen for a reading")
+    over: list[str] = Field(default=[], description="of these, keyboards and system bars, which lie over every app")
+    labels: list[str] = Field(default=[], description="what is said under the finger; without what a secret field gets")
+    also: list[str] = Field(default=[], description="ids and what is said beside, which no allow line sees")
+    is_matchable: bool = Field(default=True, description="whether there was something for `matching` to see")
+
+
 class ApprovalAsked(Event):
     """A person (or the approver in their place) is about to be asked. Written before the question is shown."""
 
@@ -259,6 +294,13 @@ class ToolCalled(Event):
     sentence: str = Field(description="what it does, in one sentence; empty where it could not be described")
     screen: int | None = Field(description="the look it was judged on")
     target: Target | None = Field(description="what it would touch; null for tools that touch no place")
+    same_as: list[str] = Field(
+        default=[],
+        description="digests by which the same call is known again, by whatever name; of a write that was sent",
+    )
+    judged: list[Judged] = Field(
+        default=[], description="what the rules were asked about it; empty before that was kept"
+    )
     signals: list[str] = Field(description="reasons to worry that were seen")
     verdicts: list[VerdictLine] = Field(description="the gates' answers in order; the first deny or halt is the last")
     send_key: str = Field(description="names this one sending of a write; empty for reads and refused calls")
@@ -280,8 +322,25 @@ class ToolReturned(Event):
     artifact: str = Field(description="digest of the full answer where the text was shortened, else empty")
     picture: str = Field(default="", description="digest of the picture the answer came with, empty where none")
     screen: int | None = Field(description="the look the answer describes")
+    read_back: str = Field(
+        default="",
+        description="for a text that was typed, what the field held then: exact, reformatted, cut, changed, unreadable "
+        "or late (exact or reformatted, but only at a further look); empty for other tools",
+    )
     ms: int = Field(description="from submission to answer, waiting for a person included")
     ends: str = Field(description="how the session must end because of it, empty where it goes on")
+
+
+class ScreenTaken(Event):
+    """Another app or page came to the front, and no write of this session explains it. The call was not sent."""
+
+    kind: Literal["screen_taken"] = "screen_taken"
+    call_id: str = Field(description="the call before which it was seen")
+    was_package: str | None = Field(description="the app that was in front on the look before")
+    was_activity: str | None = Field(description="its activity")
+    package: str | None = Field(description="the app in front now")
+    activity: str | None = Field(description="its activity")
+    after_s: float = Field(description="seconds since the last write of this session, or since its first look")
 
 
 class OutcomeResolved(Event):
@@ -321,6 +380,8 @@ AnyEvent = Annotated[
     SessionStarted
     | DeviceConnected
     | PhoneChanged
+    | LinkLost
+    | LinkRestored
     | ScreenObserved
     | CommandGiven
     | ModelAsked
@@ -333,6 +394,7 @@ AnyEvent = Annotated[
     | ApprovalAnswered
     | ToolCalled
     | ToolReturned
+    | ScreenTaken
     | OutcomeResolved
     | Noted
     | SessionEnded,

@@ -17,7 +17,7 @@ from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, Sent
 from droidpilot.device.adb_library import library
 from droidpilot.device.adb_trouble import SERVER_HINT, from_words, translated, typeable
-from droidpilot.device.wire import DeadlineSocket
+from droidpilot.device.wire import DeadlineSocket, is_open
 
 #: More than this from one shell command is no answer but a flood.
 MAX_SHELL_BYTES = 8 * 1024 * 1024
@@ -63,8 +63,11 @@ class AdbServer:
         with translated(f"asking the adb server on port {self.port}"), client.make_connection() as connection:
             connection.send_command(command)
             connection.check_okay()
-            size = int(connection.read_exact(4), 16)
-            return str(connection.read_exact(size).decode("utf-8", errors="replace"))
+            size = connection.read_exact(4)
+            if size == b"FAIL":
+                # `host:pair` that failed says OKAY, then FAIL and why. Source: adb 36.
+                size = connection.read_exact(4)
+            return str(connection.read_exact(int(size, 16)).decode("utf-8", errors="replace"))
 
 
 class PhoneLink:
@@ -156,6 +159,18 @@ class PhoneLink:
         finally:
             sock.hang_up()
         return bytes(output)
+
+    @property
+    def is_unbroken(self) -> bool:
+        """Whether a stream to the phone has been open all the time since uiautomator2 started something over it."""
+        return self.has_streams and all(is_open(stream.conn) for stream in self._device.streams)
+
+    def move_to(self, serial: str) -> None:
+        """Go on with the same phone under another serial of adb's; what was open under the old one is closed."""
+        self.close_streams()
+        self.serial = serial
+        if self._device is not None:
+            self._device.move_to(serial)
 
     @property
     def has_streams(self) -> bool:

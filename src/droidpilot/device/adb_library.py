@@ -83,6 +83,9 @@ def library() -> Any:
             self.streams.append(connection)
             return connection
 
+        def move_to(self, serial: str) -> None:
+            self._serial = serial
+
         def close_streams(self) -> None:
             while self.streams:
                 self.streams.pop().close()

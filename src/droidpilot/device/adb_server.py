@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 from droidpilot.core.clock import Clock, Deadline
@@ -38,6 +39,22 @@ def process_started(pid: int) -> int | None:
         return int(text.rpartition(")")[2].split()[19])
     except (OSError, ValueError, IndexError):
         return None
+
+
+def is_running(pid: int, started: int | None) -> bool:
+    """Tell whether a process runs and is the one that began at `started`, as far as the system tells."""
+    if pid <= 0:
+        return False
+    if sys.platform == "win32":
+        return True  # os.kill would end it there; a name too many in a list harms nobody
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    now = process_started(pid)
+    return started is None or now is None or now == started
 
 
 def is_server_there(server: AdbServer, deadline: Deadline) -> bool:

@@ -10,15 +10,17 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import pictures, readings, rpc
+from droidpilot.device import keystrokes, pictures, readings, rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
 from droidpilot.device.inphone import PhoneServer
+from droidpilot.device.lifeline import LINK_TROUBLE, Keep, Lifeline, Outage
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.parse import holds_hierarchy
 from droidpilot.screens.selector import Selector
@@ -33,12 +35,9 @@ LONG_PRESS_MS = 1_000
 SWIPE_STEP_MS = 5
 #: How often a read is tried where the phone answers, but not with what was asked for.
 MAX_TRIES = 3
-#: How long a read waits for a lost phone to come back: adb reconnects in 0.3 s, a USB replug takes seconds.
-LINK_PATIENCE_S = 5.0
 _PAUSE_S = 0.1
 
 _SERVER_GONE = frozenset({"no_listener", "not_connected"})
-_LINK_TROUBLE = frozenset({"device_lost", "offline", "not_found_by_adb", "no_adb_server"})
 _ODD_ANSWERS = frozenset(
     {"phone_error", "garbled", "dump_failed", "unreadable", "empty", "never_idle", "null_root", "illegal_character"}
 )
@@ -57,8 +56,11 @@ _LAUNCH_FLAGS = ("-f", "0x10200000")
 class AndroidDriver:
     """One phone. `connect` builds it; every method raises DeviceError and nothing else."""
 
-    def __init__(self, link: PhoneLink, server: PhoneServer, clock: Clock, facts: DeviceFacts) -> None:
+    def __init__(
+        self, link: PhoneLink, server: PhoneServer, clock: Clock, facts: DeviceFacts, line: Lifeline | None = None
+    ) -> None:
         self._link = link
+        self._line = line or Lifeline(link, clock)
         self._server = server
         self._clock = clock
         self._facts = facts
@@ -138,6 +140,10 @@ class AndroidDriver:
         text = self._shell("settings", "get", namespace, key, deadline=deadline).removesuffix("\n")
         return None if text == "null" else text
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        info = self._read(lambda: self._info(field, deadline), deadline)
+        return bounds in readings.bounds_in(info) and isinstance(info, dict) and info.get("focused") is True
+
     # writes: one attempt each
 
     def tap(self, x: int, y: int, deadline: Deadline) -> None:
@@ -151,17 +157,7 @@ class AndroidDriver:
 
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
         selector = readings.selector_json(field)
-
-        def where() -> set[Bounds]:
-            try:
-                answer = self._post("objInfo", (selector,), deadline)
-            except DeviceRefused as error:
-                if error.code != "not_found":
-                    raise
-                return set()
-            return readings.bounds_in(answer)
-
-        if bounds not in self._read(where, deadline):
+        if bounds not in readings.bounds_in(self._read(lambda: self._info(field, deadline), deadline)):
             raise DeviceRefused("the field is not where it was on the last look", code="field_moved", hint="look again")
         try:
             self._write("setText", (selector, text), deadline)
@@ -172,6 +168,21 @@ class AndroidDriver:
             if error.code == "not_found":
                 raise DeviceRefused("the field is gone", code="field_moved", hint="look again") from error
             raise
+
+    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+        if keystrokes.untypable(text):
+            raise DeviceRefused("no key of the phone makes some of these characters", code="untypable")
+        self._alive()
+        commands = [["input", "keyevent", *keys] for keys in keystrokes.erasing(erase)]
+        commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
+        if not commands:
+            return
+        answer = self._link.script(commands, deadline, sent="unknown")
+        if readings.is_injection_denied(answer.text):
+            raise readings.injection_denied(self._facts.brand)
+        if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
+            said = shorten(one_line(answer.text), 200) or f"exit code {answer.code}"
+            raise DeviceRefused(f"the phone did not take the keys: {said}", code="keys_failed", sent="unknown")
 
     def press(self, key: str, deadline: Deadline) -> None:
         if key not in KEYS:
@@ -190,7 +201,8 @@ class AndroidDriver:
             raise gone
         self._alive()
         # Not monkey: it is shorter, and turns auto-rotation on.
-        answer = self._link.shell([*_LAUNCH, *_LAUNCH_FLAGS, "-n", entry], deadline, sent="unknown")
+        start = [*_LAUNCH, *_LAUNCH_FLAGS, "-n", entry]
+        answer = self._once(lambda: self._link.shell(start, deadline, sent="unknown"), deadline)
         if "Error type 3" in answer.text or "does not exist" in answer.text:
             raise gone
         if answer.code != 0 or "Error:" in answer.text or "Permission Denial" in answer.text:
@@ -205,6 +217,15 @@ class AndroidDriver:
         self._server.stop()
 
     # inside
+
+    def _info(self, field: Selector, deadline: Deadline) -> object:
+        """Ask what the phone knows of the one node that `field` finds; None where there is none."""
+        try:
+            return self._post("objInfo", (readings.selector_json(field),), deadline)
+        except DeviceRefused as error:
+            if error.code != "not_found":
+                raise
+            return None
 
     def _capture(self, deadline: Deadline) -> bytes:
         """Return a picture from the in-phone server, else from `screencap`, which every phone has."""
@@ -236,7 +257,7 @@ class AndroidDriver:
             DeviceRefused: code `said_no` (sent "unknown": half of a gesture may have been injected) for a false answer.
         """
         try:
-            answer = self._post(method, params, deadline)
+            answer = self._once(lambda: self._post(method, params, deadline), deadline)
         except DeviceRefused as error:
             if readings.is_injection_denied(error.message):
                 error.hint = readings.injection_denied(self._facts.brand).hint
@@ -263,31 +284,46 @@ class AndroidDriver:
 
     def _read(self, attempt: Callable[[], T], deadline: Deadline) -> T:
         """Try a read until it works, its deadline is over, or trying again is no use."""
-        patience = deadline.sooner(LINK_PATIENCE_S)
+        outage: Outage | None = None
         tries = 0
         has_restarted = False
         while True:
             try:
-                return attempt()
+                self._line.before_read(deadline)
+                answer = attempt()
             except DeviceError as error:
                 error.sent = "no"  # a read changes nothing, whatever became of it
                 tries += 1
                 if deadline.is_over():
                     raise
+                if error.code in LINK_TROUBLE:
+                    outage = outage or self._line.outage(deadline)
+                    outage.wait(error)
+                    continue
                 if error.code in _SERVER_GONE:
                     if has_restarted:
-                        raise
-                elif error.code in _LINK_TROUBLE:
-                    if patience.is_over():
                         raise
                 elif error.code not in _ODD_ANSWERS or tries >= MAX_TRIES:
                     raise
                 is_restart_due = error.code in _SERVER_GONE
+            else:
+                if outage is not None:
+                    outage.end()
+                return answer
             if is_restart_due:
                 has_restarted = True
                 self._server.restart(deadline)
             else:
                 self._clock.sleep(min(_PAUSE_S, deadline.left_s()))
+
+    def _once(self, send: Callable[[], T], deadline: Deadline) -> T:
+        """Send one write, once; where the line dropped before its first byte, wait for the phone and say so."""
+        self._line.before_write(deadline)
+        try:
+            return send()
+        except DeviceError as error:
+            self._line.dropped(error, deadline)
+            raise
 
 
 def connect(
@@ -297,33 +333,60 @@ def connect(
     clock: Clock,
     deadline: Deadline,
     progress: Callable[[str], None] | None = None,
+    keep: Keep | None = None,
 ) -> AndroidDriver:
     """Reach the phone, bring up its server and return its driver.
 
-    `progress` is told in words what takes long: copying the helper, starting it.
+    `progress` is told in words what takes long: copying the helper, starting it. `keep` says how the line is kept.
 
     Raises:
         DeviceError: with nothing left running on the phone.
     """
+    reached = reach(server, serial, clock=clock, deadline=deadline, keep=keep)
+    return with_helper(reached, clock=clock, deadline=deadline, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A phone that answers, before anything was started on it."""
+
+    link: PhoneLink
+    line: Lifeline
+    facts: DeviceFacts
+
+
+def reach(server: AdbServer, serial: str, *, clock: Clock, deadline: Deadline, keep: Keep | None = None) -> Reached:
+    """Ask the phone what it is, and measure how long it takes to answer; `keep` says how the line is kept."""
     link = PhoneLink(server, serial)
-    phone_server = PhoneServer(link, clock)
-    facts = facts_of(link, deadline)
-    try:
-        phone_server.start(deadline, progress=progress)
-    except BaseException:
-        phone_server.stop()
-        raise
-    return AndroidDriver(link, phone_server, clock, facts)
-
-
-def facts_of(link: PhoneLink, deadline: Deadline) -> DeviceFacts:
-    """Ask the phone what it is."""
-    known = readings.properties(link.shell(["getprop"], deadline).text)
+    line = Lifeline(link, clock, keep=keep)
+    started = clock.monotonic()
+    known = line.read(lambda: readings.properties(link.shell(["getprop"], deadline).text), deadline)
+    round_trip_s = clock.monotonic() - started
+    line.identify(known)
     sdk = known.get("ro.build.version.sdk", "")
-    return DeviceFacts(
-        serial=link.serial,
+    facts = DeviceFacts(
+        serial=serial,
         model=shorten(one_line(known.get("ro.product.model", "")), 100),
         brand=shorten(one_line(known.get("ro.product.brand", "")), 100),
         sdk=int(sdk) if sdk.isdecimal() else 0,
         release=shorten(one_line(known.get("ro.build.version.release", "")), 40),
+        round_trip_s=round_trip_s,
     )
+    return Reached(link, line, facts)
+
+
+def with_helper(
+    reached: Reached, *, clock: Clock, deadline: Deadline, progress: Callable[[str], None] | None = None
+) -> AndroidDriver:
+    """Bring up the in-phone server of a phone that was reached, and return its driver.
+
+    Raises:
+        DeviceError: with nothing left running on the phone.
+    """
+    phone_server = PhoneServer(reached.link, clock)
+    try:
+        reached.line.read(lambda: phone_server.start(deadline, progress=progress), deadline)
+    except BaseException:
+        phone_server.stop()
+        raise
+    return AndroidDriver(reached.link, phone_server, clock, reached.facts, reached.line)

@@ -91,20 +91,29 @@ def choose_device(devices: Sequence[AttachedDevice], serial: str | None) -> Atta
     return _ready(chosen)
 
 
-def connect_tcp(server: AdbServer, address: str, deadline: Deadline) -> None:
-    """Have the server connect to a phone at HOST:PORT; one that is connected already is fine.
+def connect_tcp(server: AdbServer, address: str, deadline: Deadline) -> bool:
+    """Have the server connect to HOST:PORT; return whether it was connected already.
 
     Raises:
-        DeviceUnavailable: it did not; adb reports that in words only. Source: `host:connect` of adb 36.
+        DeviceUnavailable: it did not; adb reports that in words only. Codes `unauthorized`, `not_connected_by_adb`.
+            Source: `host:connect` of adb 36.
     """
     said = server.ask(f"host:connect:{address}", deadline)
-    if said.startswith(("connected to", "already connected to")):
-        return
-    hint = "is the phone on, in this network, and is the port still the one it shows?"
+    if said.startswith("already connected to"):
+        return True
+    if said.startswith("connected to"):
+        return False
     if "authenticate" in said:
-        hint = "unlock the phone and accept 'Allow USB debugging', then try again"
+        raise DeviceUnavailable(
+            f"adb cannot connect to {address}: the phone does not trust this computer yet",
+            hint="unlock the phone and accept 'Allow USB debugging'; with wireless debugging pair once first: "
+            "droidpilot pair HOST:PORT, as shown under 'Pair device with pairing code'",
+            code="unauthorized",
+        )
     raise DeviceUnavailable(
-        f"adb cannot connect to {address}: {shorten(one_line(said), 200)}", hint=hint, code="not_connected_by_adb"
+        f"adb cannot connect to {address}: {shorten(one_line(said), 200)}",
+        hint="is the phone on, in this network, and is the port still the one it shows?",
+        code="not_connected_by_adb",
     )
 
 
@@ -119,12 +128,15 @@ def _ready(device: AttachedDevice) -> AttachedDevice:
     )
 
 
-def _transport(serial: str, rest: str) -> Transport:
+def transport_of(serial: str) -> Transport:
+    """Return how adb reaches the phone of a serial, as far as the serial tells."""
     if serial.startswith("emulator-"):
         return "emulator"
-    if re.search(r"\susb:\S", rest):
-        return "usb"
     return "tcp" if _NETWORK_SERIAL.fullmatch(serial) else "usb"
+
+
+def _transport(serial: str, rest: str) -> Transport:
+    return "usb" if re.search(r"\susb:\S", rest) else transport_of(serial)
 
 
 def _model(rest: str) -> str:

@@ -88,6 +88,7 @@ class DeviceFacts:
     brand: str
     sdk: int
     release: str
+    round_trip_s: float = 0.0  # how long it took to answer when it was reached; 0 where that was not measured
     is_plain: bool = False  # driven by plain ADB commands: the in-phone server cannot run
 
 
@@ -126,6 +127,10 @@ class Driver(Protocol):
         """Return the value, None where it is not set. `namespace` is system, secure or global."""
         ...
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        """Tell whether the one node that `field` finds lies at `bounds` and has the focus."""
+        ...
+
     # writes: one attempt each
     def tap(self, x: int, y: int, deadline: Deadline) -> None: ...
 
@@ -138,6 +143,15 @@ class Driver(Protocol):
 
         Raises:
             DeviceRefused: code `field_moved` (sent "no") where it does not, `not_editable` where the phone says no.
+        """
+        ...
+
+    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+        """Type into what has the focus by key presses, after going to its end and deleting `erase` characters.
+
+        Raises:
+            DeviceRefused: code `untypable` (sent "no") for a character that no key makes, a line break included;
+                `inject_denied` (sent "no") where the phone takes no keys from a computer.
         """
         ...
 

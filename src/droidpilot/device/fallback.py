@@ -13,9 +13,10 @@ from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceRefused, DeviceTimeout, ScreenUnreadable
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device import android, readings
-from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.adb import AdbServer
 from droidpilot.device.android import AndroidDriver
 from droidpilot.device.driver import App, DeviceFacts, Display, Driver, Foreground, Picture
+from droidpilot.device.lifeline import Keep
 from droidpilot.device.plain import PlainDriver
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
@@ -78,6 +79,9 @@ class FallbackDriver:
     def read_setting(self, namespace: str, key: str, deadline: Deadline) -> str | None:
         return self._driver.read_setting(namespace, key, deadline)
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        return self._driver.has_focus(field, bounds, deadline)
+
     # writes: handed on, never tried another way
 
     def tap(self, x: int, y: int, deadline: Deadline) -> None:
@@ -91,6 +95,9 @@ class FallbackDriver:
 
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
         self._driver.set_text(field, bounds, text, deadline)
+
+    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+        self._driver.type_keys(text, deadline, erase=erase)
 
     def press(self, key: str, deadline: Deadline) -> None:
         self._driver.press(key, deadline)
@@ -135,37 +142,38 @@ class FallbackDriver:
 
 
 def connect(
-    server: AdbServer, serial: str, *, clock: Clock, deadline: Deadline, progress: Say | None = None, note: Say
+    server: AdbServer,
+    serial: str,
+    *,
+    clock: Clock,
+    deadline: Deadline,
+    note: Say,
+    progress: Say | None = None,
+    keep: Keep | None = None,
 ) -> Driver:
     """Reach the phone, and choose the way it is driven. `note` is told once if it is the plain one.
 
     Raises:
         DeviceError: with nothing left running on the phone.
     """
+    reached = android.reach(server, serial, clock=clock, deadline=deadline, keep=keep)
 
     def make_plain() -> PlainDriver:
-        link = PhoneLink(server, serial)
-        return PlainDriver(link, clock, android.facts_of(link, deadline))
+        return PlainDriver(reached.link, clock, reached.facts, reached.line)
 
     sooner = deadline.sooner(max(deadline.left_s() - _FOR_PLAIN_S, deadline.left_s() / 2))
     try:
-        helper = android.connect(server, serial, clock=clock, deadline=sooner, progress=progress)
+        helper = android.with_helper(reached, clock=clock, deadline=sooner, progress=progress)
     except (DeviceRefused, DeviceTimeout) as error:
         if error.code not in CANNOT_RUN and not isinstance(error, DeviceTimeout):
             raise
-        return _plain_or(error, make_plain, deadline, note)
-    facts = helper.facts
-
-    def switch() -> PlainDriver:
-        return PlainDriver(PhoneLink(server, serial), clock, facts)
-
-    return FallbackDriver(helper, switch, note)
+        return _plain_or(error, make_plain(), deadline, note)
+    return FallbackDriver(helper, make_plain, note)
 
 
-def _plain_or(error: DeviceError, make_plain: Callable[[], PlainDriver], deadline: Deadline, note: Say) -> PlainDriver:
-    """Return a plain driver that can read the phone; where there is none, the first trouble is the one to tell."""
+def _plain_or(error: DeviceError, plain: PlainDriver, deadline: Deadline, note: Say) -> PlainDriver:
+    """Return a plain driver that can read the phone; where it cannot, the first trouble is the one to tell."""
     try:
-        plain = make_plain()
         with suppress(ScreenUnreadable):  # it answered; what is on the screen is another matter
             plain.dump(deadline)
     except DeviceError:

@@ -8,27 +8,45 @@ keyboards of the phone; it must never know a tool, a screen or why something was
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from droidpilot.core.clock import Clock, Deadline, timestamp
-from droidpilot.core.errors import DeviceBusy, DeviceError, DeviceRefused, UsageError
+from droidpilot.core.clock import Clock, Deadline, SystemClock, timestamp
+from droidpilot.core.errors import (
+    DeviceBusy,
+    DeviceError,
+    DeviceLost,
+    DeviceRefused,
+    DeviceUnavailable,
+    UsageError,
+)
 from droidpilot.core.events import Event, PhoneChanged
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device.adb import AdbServer, PhoneLink
-from droidpilot.device.kept import Change, ChangeList, every_list
+from droidpilot.device.kept import KINDS, Change, ChangeList, Kind, every_list
 from droidpilot.device.lease import Lease
 
 KEYBOARD = ("secure", "default_input_method")
 ENABLED = ("secure", "enabled_input_methods")
-#: A setting of somebody else's list: it is never overwritten, by nobody here (it would end other services).
+#: What holds the picture still. Source: Android Settings.Global and Settings.System.
+ANIMATIONS = (
+    ("global", "window_animation_scale"),
+    ("global", "transition_animation_scale"),
+    ("global", "animator_duration_scale"),
+)
+AUTO_ROTATION = ("system", "accelerometer_rotation")
+ROTATION = ("system", "user_rotation")
+#: Lists that belong to others too, or have a way of their own: overwriting them would end other services.
 NEVER_SET = frozenset({("secure", "enabled_accessibility_services"), KEYBOARD, ENABLED})
 #: How long a phone may take until a keyboard that it says it switched is the default one.
 SWITCH_PATIENCE_S = 3.0
+#: How long a lost phone is waited for before what is left is left to the next run: adb reconnects in 0.3 s.
+LINK_PATIENCE_S = 5.0
 _POLL_S = 0.1
-_OEM_HINT = (
+#: What many vendors ask for before ADB may set anything.
+OEM_HINT = (
     'turn on "USB debugging (Security settings)" in the phone\'s Developer options, where it has that switch, '
     "and plug it in again"
 )
@@ -58,6 +76,7 @@ class Repaired:
     since: str
     became: Became
     words: str
+    is_recorded: bool = True  # whether an event tells it; what concerns the list as a whole has none
 
 
 class Keeper:
@@ -77,6 +96,7 @@ class Keeper:
         self._clock = clock
         self._record = record or _unrecorded
         self._list = ChangeList(home, phone_id) if phone_id else None
+        self._patience: Deadline | None = None  # how long a lost phone is waited for, while something is put back
 
     # changing
 
@@ -99,7 +119,7 @@ class Keeper:
             raise DeviceRefused(
                 f"the phone does not let {namespace}/{key} be set: {_words(said)}",
                 code="setting_denied",
-                hint=_OEM_HINT,
+                hint=OEM_HINT,
             )
         self._tell(change, "switched")
         return True
@@ -136,26 +156,31 @@ class Keeper:
             self._clock.sleep(_POLL_S)
         self._forget_if_unchanged(change, deadline)
         code = "no_keyboard" if said.startswith("Unknown") else "keyboard_not_switched"
-        hint = _OEM_HINT if "ecurity" in said else "choose it by hand in the phone's settings, Languages and input"
+        hint = OEM_HINT if "ecurity" in said else "choose it by hand in the phone's settings, Languages and input"
         raise DeviceRefused(f"the phone does not {verb} the keyboard {keyboard}: {_words(said)}", code=code, hint=hint)
 
     # putting back
 
-    def restore(self, deadline: Deadline, *, is_asked: bool = False) -> list[Repaired]:
-        """Put back everything on this phone's list, newest first; what fails stays on the list.
+    def restore(self, deadline: Deadline, *, kinds: Collection[Kind] = KINDS, is_asked: bool = False) -> list[Repaired]:
+        """Put back what is on this phone's list, newest first; what fails stays on the list.
 
         Never raises for the phone or the disk: what went wrong is in the answer. A list that cannot be read is set
         aside, where a person finds it. `is_asked`: a person asked for it, so what was changed under another serial and
         does not hold our value here is settled too; otherwise it stays listed, since cheap phones share one id.
         """
-        if not (self._home / "changed").is_dir():
+        if not every_list(self._home):
             return []
+        self._patience = deadline.sooner(LINK_PATIENCE_S)
+        try:
+            return self._restore(deadline, kinds, is_asked=is_asked)
+        finally:
+            self._patience = None
+
+    def _restore(self, deadline: Deadline, kinds: Collection[Kind], *, is_asked: bool) -> list[Repaired]:
         try:
             changes_of = self._open(deadline)
             changes = changes_of.read()
         except DeviceError as error:
-            if not every_list(self._home):
-                return []
             return [_repaired(None, "failed", f"what was changed on {self._link.serial} is not known: {error}")]
         except UsageError as error:
             aside = changes_of.set_aside()
@@ -163,7 +188,7 @@ class Keeper:
             words = f"{error.message}{where}: look whether the phone's keyboard and animations are yours"
             return [_repaired(None, "failed", words)]
         done: list[Repaired] = []
-        for change in reversed(changes):
+        for change in reversed([one for one in changes if one.kind in kinds]):
             if change.serial != self._link.serial and not self._is_ours_to_settle(change, deadline, is_asked=is_asked):
                 continue
             done.append(self._put_back(change, changes_of, deadline, blocked=_is_blocked(change, done)))
@@ -177,7 +202,12 @@ class Keeper:
             listed.remove(change)
         except (DeviceError, UsageError) as error:
             became = "failed"
-            words = f"{change.what} on {self._link.serial} could not be put back to {_shown(change.before)}: {error}"
+            words = (
+                f"{change.what} on {self._link.serial} could not be put back to {_shown(change.before)}: {error}; the "
+                "next run on this phone tries again, and so does `droidpilot doctor --repair`"
+            )
+        if change.pid != os.getpid() and became != "failed":
+            words += f" (a run that ended without putting it back set it at {change.since})"
         self._tell(change, became, words)
         return _repaired(change, became, words)
 
@@ -187,6 +217,8 @@ class Keeper:
             (ours,) = change.ours
             if ours not in enabled_ids(now) or ours in enabled_ids(change.before):
                 return "already", f"{ours} is not enabled any more"
+            if self._get(*KEYBOARD, deadline) == ours:
+                return "kept", f"{ours} is the keyboard that somebody chose since; it stays enabled"
             self._ime_back("disable", ours, change, deadline)
             return "restored", f"{ours} is disabled again"
         if now == change.before:
@@ -201,7 +233,7 @@ class Keeper:
             words = ("settings", *verb, change.namespace, change.key, *value)
             said = self._shell(*words, deadline=deadline, is_write=True)
             if self._get(change.namespace, change.key, deadline) != change.before:
-                raise DeviceRefused(f"the phone says: {_words(said)}", code="setting_denied", hint=_OEM_HINT)
+                raise DeviceRefused(f"the phone says: {_words(said)}", code="setting_denied", hint=OEM_HINT)
         return "restored", f"{change.what} is {_shown(change.before)} again"
 
     def _ime_back(self, verb: str, keyboard: str, change: Change, deadline: Deadline) -> None:
@@ -209,7 +241,7 @@ class Keeper:
         said = self._shell("ime", verb, keyboard, deadline=deadline, is_write=True)
         while self._is_ours(change, deadline):
             if patience.is_over():
-                raise DeviceRefused(f"the phone says: {_words(said)}", code="keyboard_not_switched", hint=_OEM_HINT)
+                raise DeviceRefused(f"the phone says: {_words(said)}", code="keyboard_not_switched", hint=OEM_HINT)
             self._clock.sleep(_POLL_S)
 
     # inside
@@ -222,7 +254,7 @@ class Keeper:
 
     def _note(
         self,
-        kind: Literal["setting", "keyboard", "enabled"],
+        kind: Kind,
         namespace: str,
         key: str,
         before: str | None,
@@ -272,10 +304,22 @@ class Keeper:
     def _get(self, namespace: str, key: str, deadline: Deadline) -> str | None:
         said = self._shell("settings", "get", namespace, key, deadline=deadline)
         value = said.removesuffix("\n")
+        if "xception" in value or "\n" in value:  # some phones end a refusal with 0
+            raise DeviceRefused(
+                f"the phone does not tell {namespace}/{key}: {_words(value)}", code="setting_denied", hint=OEM_HINT
+            )
         return None if value == "null" else value
 
     def _shell(self, *argv: str, deadline: Deadline, is_write: bool = False) -> str:
-        answer = self._link.shell(argv, deadline, sent="unknown" if is_write else "no")
+        # All that is sent here may be sent again: it sets a value, and the value is read afterwards.
+        while True:
+            try:
+                answer = self._link.shell(argv, deadline, sent="unknown" if is_write else "no")
+                break
+            except (DeviceLost, DeviceUnavailable):
+                if self._patience is None or self._patience.is_over():
+                    raise
+                self._clock.sleep(_POLL_S)
         if answer.code != 0 and not is_write:
             raise DeviceRefused(
                 f"{' '.join(argv[:2])} failed on the phone: {_words(answer.text)}", code="command_failed"
@@ -312,14 +356,14 @@ def is_in_use(home: Path, serial: str, clock: Clock) -> bool:
     return False
 
 
-def left_behind(home: Path, clock: Clock) -> list[Left]:
+def left_behind(home: Path, clock: Clock | None = None) -> list[Left]:
     """Return what runs that ended without cleaning up left changed, on any phone; what a running one holds is not."""
     found: list[Left] = []
     for listed in every_list(home):
         if listed.problem:
             found.append(Left(phone_id="", serial="", what="the list", before=None, since="", problem=listed.problem))
         for change in listed.changes:
-            if not is_in_use(home, change.serial, clock):
+            if not is_in_use(home, change.serial, clock or SystemClock()):
                 found.append(
                     Left(
                         phone_id=listed.phone_id,
@@ -350,7 +394,7 @@ def _is_blocked(change: Change, done: list[Repaired]) -> bool:
 
 def _repaired(change: Change | None, became: Became, words: str) -> Repaired:
     if change is None:
-        return Repaired(what="the list", before=None, since="", became=became, words=words)
+        return Repaired(what="the list", before=None, since="", became=became, words=words, is_recorded=False)
     return Repaired(what=change.what, before=change.before, since=change.since, became=became, words=words)
 
 

@@ -23,6 +23,7 @@ from droidpilot.device.lease import file_name
 
 #: setting: one value. keyboard: the default input method. enabled: an input method that we added to the enabled ones.
 Kind = Literal["setting", "keyboard", "enabled"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 FOLDER = "changed"
 FORMAT = 1
 _MAX_BYTES = 256 * 1024
@@ -62,6 +63,7 @@ class Listed:
     phone_id: str
     changes: tuple[Change, ...] = ()
     problem: str = ""
+    is_foreign: bool = False  # written by another version of droidpilot, which can read it
 
 
 class ChangeList:
@@ -83,7 +85,7 @@ class ChangeList:
         return listed.changes
 
     def put(self, change: Change) -> None:
-        """Write a change down; returns when it is on disk. One that is on the list keeps its `before`.
+        """Write a change down; returns when it is on disk. One that is on the list keeps the `before` of a person.
 
         Raises:
             UsageError: it cannot be written: then the phone must not be changed.
@@ -92,7 +94,9 @@ class ChangeList:
             kept = self.read()
             same = next((one for one in kept if one.name == change.name), None)
             if same is not None:
-                change = replace(same, ours=tuple(dict.fromkeys((*same.ours, *change.ours))))
+                # What is found now may be ours; then what a person had is what was found the first time.
+                before = same.before if change.before in same.ours else change.before
+                change = replace(change, before=before, ours=tuple(dict.fromkeys((*same.ours, *change.ours))))
             self._write([one for one in kept if one.name != change.name] + [change])
 
     def remove(self, change: Change) -> None:
@@ -105,8 +109,9 @@ class ChangeList:
             self._write([one for one in self.read() if one.name != change.name])
 
     def set_aside(self) -> Path | None:
-        """Move a file that cannot be read out of the way, without losing it; None where there was none."""
-        if not read_file(self._path).problem:
+        """Move a damaged file out of the way, without losing it; None where there is none, or it is only foreign."""
+        listed = read_file(self._path)
+        if not listed.problem or listed.is_foreign:
             return None
         with suppress(OSError):
             digest = hashlib.sha256(self._path.read_bytes()).hexdigest()[:8]
@@ -172,7 +177,8 @@ def read_file(path: Path) -> Listed:
             raise ValueError("it is too long")
         told = json.loads(data)
         if told["v"] != FORMAT:
-            raise ValueError(f"it has format {shorten(one_line(str(told['v'])), 20)}, another version's")
+            why = f"it has format {shorten(one_line(str(told['v'])), 20)}, another version's"
+            return Listed(path, "", problem=_unreadable(path, why), is_foreign=True)
         return Listed(path, _text(told["phone"]), tuple(_change(one) for one in told["changes"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         return Listed(path, "", problem=_unreadable(path, shorten(one_line(str(error)), 100)))
@@ -183,7 +189,7 @@ def _unreadable(path: Path, why: str) -> str:
 
 
 def _change(told: Any) -> Change:
-    if told["kind"] not in get_args(Kind):
+    if told["kind"] not in KINDS:
         raise ValueError("a change of a kind that is not known")
     return Change(
         kind=told["kind"],

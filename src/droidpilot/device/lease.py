@@ -1,6 +1,9 @@
-"""The exclusive hold on a serial, across processes. Released by the operating system if its holder is killed.
+"""The exclusive hold on a phone, across processes. Released by the operating system if its holder is killed.
 
-Who holds a lease is written beside the lock for the message only; nothing is decided by it.
+It is a lock of the kernel, so that nothing has to beat and no long call can delay it: a holder that is suspended keeps
+it, however old, and one that is dead has lost it. It is taken on the serial, and once the phone said who it is on that
+too, for one phone may have two serials (cable and network, or a port that changed). Who holds a lease is written beside
+the lock for people only; nothing is decided by it.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,8 +24,13 @@ from filelock import FileLock, Timeout
 from droidpilot.core.clock import Clock, timestamp
 from droidpilot.core.errors import DeviceBusy, UsageError
 from droidpilot.core.text import one_line, shorten
+from droidpilot.device.adb_server import is_running, process_started
 
 _MAX_OWNER_BYTES = 4096
+#: Seconds that another process may take to open a lock, or to sweep those of ended phones.
+_DOOR_S = 5.0
+#: Where the locks lie under the state folder.
+FOLDER = "leases"
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 
 
@@ -32,6 +41,14 @@ class Owner:
     pid: int
     since: str  # UTC, ISO 8601
     session: str  # id of the session, empty where there is none
+    serial: str = ""  # under which serial it holds the phone
+    pid_started: int | None = None  # when the process began, in the kernel's ticks; None where that is not told
+
+    @property
+    def words(self) -> str:
+        """Say who it is: `process 12 since ..., session ...`."""
+        session = f", session {shorten(self.session, 60)}" if self.session else ""
+        return f"process {self.pid} since {shorten(self.since, 40)}{session}"
 
 
 def file_name(serial: str) -> str:
@@ -43,9 +60,10 @@ def file_name(serial: str) -> str:
 class Lease:
     """A held lease. `with Lease.take(...)` releases it at the end; so does the end of the process, however it comes."""
 
-    def __init__(self, lock: FileLock, owner_path: Path) -> None:
-        self._lock = lock
-        self._owner_path = owner_path
+    def __init__(self, home: Path, owner: Owner) -> None:
+        self._home = home
+        self._owner = owner
+        self._held: list[tuple[FileLock, Path]] = []
 
     @classmethod
     def take(cls, home: Path, serial: str, *, clock: Clock, session: str = "") -> Lease:
@@ -55,17 +73,30 @@ class Lease:
             DeviceBusy: another process, or another session of this one, holds it.
             UsageError: code `no_locks`, the folder cannot be written or its file system has no locks.
         """
-        folder = home / "leases"
-        name = file_name(serial)
-        owner_path = folder / f"{name}.json"
+        pid = os.getpid()
+        lease = cls(home, Owner(pid, timestamp(clock), session, serial, process_started(pid)))
+        lease._hold(serial, f"{serial} is in use")
+        return lease
+
+    def add_phone(self, phone: str) -> None:
+        """Hold the phone under the id that it says itself too, whatever its serials are.
+
+        Raises:
+            DeviceBusy: it is held under another serial.
+        """
+        self._hold(_phone_key(phone), f"the phone behind {self._owner.serial} is in use under another serial")
+
+    def _hold(self, key: str, busy: str) -> None:
+        folder = self._home / FOLDER
+        owner_path = folder / f"{file_name(key)}.json"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # A soft lock would outlive a kill -9; a lock file that is deleted can be locked twice.
-            lock = FileLock(folder / f"{name}.lock", mode=0o600, fallback_to_soft=False, preserve_lock_file=True)
-            lock.acquire(blocking=False)
+            with _door(folder):
+                lock = _lock(folder / f"{file_name(key)}.lock")
+                lock.acquire(blocking=False)
         except Timeout as error:
             raise DeviceBusy(
-                f"{serial} is in use{_in_words(owner_path)}", hint="wait for it to end, or choose another phone"
+                f"{busy}{_in_words(owner_path)}", hint="wait for it to end, or choose another phone"
             ) from error
         except (OSError, NotImplementedError) as error:  # the second is how filelock says that there are no locks here
             raise UsageError(
@@ -73,15 +104,16 @@ class Lease:
                 hint="set DROIDPILOT_HOME to a folder on a local disk that you may write",
                 code="no_locks",
             ) from error
-        _write_owner(owner_path, Owner(os.getpid(), timestamp(clock), session))
-        return cls(lock, owner_path)
+        self._held.append((lock, owner_path))
+        _write_owner(owner_path, self._owner)
 
     def release(self) -> None:
         """Let go; doing it twice is fine."""
-        if self._lock.is_locked:
+        while self._held:
+            lock, owner_path = self._held.pop()
             with contextlib.suppress(OSError):
-                self._owner_path.unlink(missing_ok=True)
-            self._lock.release(force=True)
+                owner_path.unlink(missing_ok=True)
+            lock.release(force=True)
 
     def __enter__(self) -> Self:
         return self
@@ -90,6 +122,46 @@ class Lease:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def holder_of(home: Path, serial: str) -> Owner | None:
+    """Return who holds the phone of a serial, for people to read; None where nobody does or it cannot be told.
+
+    The lock itself is not touched: looking must never take it from somebody who is just about to.
+    """
+    for key in (serial, _phone_key(serial)):  # on a cable the serial is the phone's own id
+        owner = _read_owner(home / FOLDER / f"{file_name(key)}.json")
+        if owner is not None and is_running(owner.pid, owner.pid_started):
+            return owner
+    return None
+
+
+def forget_lease(home: Path, serial: str) -> None:
+    """Remove the lock of a phone that will not come back, a virtual one that has ended, unless somebody holds it."""
+    folder = home / FOLDER
+    path = folder / f"{file_name(serial)}.lock"
+    with contextlib.suppress(OSError, Timeout, NotImplementedError):
+        if path.exists():
+            # A lock that is removed while another process opens it could be held twice: the door keeps them apart.
+            with _door(folder), _lock(path).acquire(blocking=False):
+                path.with_suffix(".json").unlink(missing_ok=True)
+                path.unlink()
+
+
+def _phone_key(phone: str) -> str:
+    return f"phone {phone}"
+
+
+def _lock(path: Path) -> FileLock:
+    # A soft lock would outlive a kill -9; a lock file that is deleted can be locked twice.
+    return FileLock(path, mode=0o600, fallback_to_soft=False, preserve_lock_file=True)
+
+
+@contextlib.contextmanager
+def _door(folder: Path) -> Iterator[None]:
+    """Be the only process that opens or removes locks in this folder, for the length of a `with`."""
+    with _lock(folder / "door.lock").acquire(timeout=_DOOR_S):
+        yield
 
 
 def _write_owner(path: Path, owner: Owner) -> None:
@@ -101,13 +173,26 @@ def _write_owner(path: Path, owner: Owner) -> None:
         partial.replace(path)
 
 
-def _in_words(path: Path) -> str:
-    """Say who holds it, or nothing where that cannot be read."""
+def _read_owner(path: Path) -> Owner | None:
     try:
         with path.open("rb") as file:
             told = json.loads(file.read(_MAX_OWNER_BYTES))
-        owner = Owner(int(told["pid"]), one_line(str(told["since"])), one_line(str(told["session"])))
-    except (OSError, ValueError, KeyError, TypeError):
+        started = told.get("pid_started")
+        return Owner(
+            int(told["pid"]),
+            one_line(str(told["since"])),
+            one_line(str(told["session"])),
+            one_line(str(told.get("serial", ""))),
+            int(started) if started is not None else None,
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _in_words(path: Path) -> str:
+    """Say who holds it, or nothing where that cannot be read."""
+    owner = _read_owner(path)
+    if owner is None:
         return " by another process"
-    session = f", session {shorten(owner.session, 60)}" if owner.session else ""
-    return f" by process {owner.pid} since {shorten(owner.since, 40)}{session}"
+    under = f" as {shorten(owner.serial, 60)}" if owner.serial and file_name(owner.serial) != path.stem else ""
+    return f"{under} by {owner.words}"

@@ -14,11 +14,12 @@ from typing import Any
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceRefused, ScreenUnreadable
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import displays, pictures, readings
+from droidpilot.device import displays, keystrokes, pictures, readings
 from droidpilot.device.adb import PhoneLink
 from droidpilot.device.android import LONG_PRESS_MS, MAX_TRIES, AndroidDriver
 from droidpilot.device.driver import KEYS, DeviceFacts, Display
 from droidpilot.device.inphone import PhoneServer
+from droidpilot.device.lifeline import Lifeline
 from droidpilot.screens.hierarchy import Bounds, Node
 from droidpilot.screens.parse import holds_hierarchy, parse_hierarchy
 from droidpilot.screens.selector import Selector
@@ -36,8 +37,8 @@ _MAX_DUMP_BYTES = 16 * 1024 * 1024
 class PlainDriver(AndroidDriver):
     """One phone by plain ADB. It never starts anything on the phone that outlives a call."""
 
-    def __init__(self, link: PhoneLink, clock: Clock, facts: DeviceFacts) -> None:
-        super().__init__(link, PhoneServer(link, clock), clock, replace(facts, is_plain=True))
+    def __init__(self, link: PhoneLink, clock: Clock, facts: DeviceFacts, line: Lifeline | None = None) -> None:
+        super().__init__(link, PhoneServer(link, clock), clock, replace(facts, is_plain=True), line)
         self._token = secrets.token_hex(4)
         self._dumps = 0
         self._restless = ""  # the package of a screen that was never idle, where a compressed dump was given
@@ -89,6 +90,10 @@ class PlainDriver(AndroidDriver):
             raise DeviceRefused("the phone does not say how large its screen is", code="garbled")
         return found
 
+    def has_focus(self, field: Selector, bounds: Bounds, deadline: Deadline) -> bool:
+        found = [node for node in field.find(parse_hierarchy(self.dump(deadline))) if node.bounds == bounds]
+        return len(found) == 1 and found[0].focused
+
     # writes: one line to the shell each
 
     def tap(self, x: int, y: int, deadline: Deadline) -> None:
@@ -125,7 +130,7 @@ class PlainDriver(AndroidDriver):
                 code="not_focused",
                 hint="tap the field first, then type",
             )
-        self._input([*_clearing(node), *(["text", piece] for piece in _pieces(text))], deadline)
+        self._input([*_clearing(node), *(["text", piece] for piece in keystrokes.arguments(text))], deadline)
 
     # inside
 
@@ -165,7 +170,8 @@ class PlainDriver(AndroidDriver):
         self._alive()
         if not commands:
             return
-        answer = self._link.script([["input", *words] for words in commands], deadline, sent="unknown")
+        lines = [["input", *words] for words in commands]
+        answer = self._once(lambda: self._link.script(lines, deadline, sent="unknown"), deadline)
         if readings.is_injection_denied(answer.text):
             raise readings.injection_denied(self._facts.brand)
         if answer.code != 0 or "Error" in answer.text:
@@ -185,7 +191,7 @@ def refuse_untypable(text: str) -> None:
     Raises:
         DeviceRefused: code `untypable`, sent "no".
     """
-    odd = list(dict.fromkeys(character for character in text if not " " <= character <= "~"))
+    odd = keystrokes.untypable(text)
     if not odd:
         return
     named = ", ".join("a line break" if character in "\r\n" else repr(character) for character in odd[:10])
@@ -213,14 +219,3 @@ def _clearing(node: Node) -> list[list[str]]:
     if "\n" in content:  # the end is that of the line
         keys += [_DELETE_FORWARD] * len(content)
     return [["keyevent", *keys]]
-
-
-def _pieces(text: str) -> list[str]:
-    """Write a text as arguments of `input text`, which turns `%s` into a space and has no way to say `%s` itself."""
-    if not text:
-        return []
-    parts = text.split("%s")
-    pieces = [
-        ("s" if place else "") + part + ("%" if place < len(parts) - 1 else "") for place, part in enumerate(parts)
-    ]
-    return [piece.replace(" ", "%s") for piece in pieces]

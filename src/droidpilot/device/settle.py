@@ -17,6 +17,10 @@ SETTLE_GAP_S = 0.05
 QUIET_S = 0.5
 #: After this a screen that never rests is taken as it is, and said to be so.
 CAP_S = 3.0
+#: A phone so slow that fewer looks fit into that time gets as many: two would prove nothing about it.
+LEAST_READS = 4
+#: But never more time than this.
+MOST_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +57,13 @@ def settle(
     previous: str | None = None
     is_changed = is_answered = False
     reads = 0
+    slowest_s = 0.0
     while True:
         read_at = clock.monotonic() - started
         value = read()
         reads += 1
+        slowest_s = max(slowest_s, clock.monotonic() - started - read_at)
+        end_s = max(cap_s, min(MOST_S, LEAST_READS * (slowest_s + gap_s)))
         now = fingerprint(value)
         if before is not None and now != before:
             is_changed = True
@@ -64,7 +71,7 @@ def settle(
         is_resting = now == previous
         is_settled = is_resting and (before is None or is_answered or read_at >= quiet_s)
         waited_s = clock.monotonic() - started
-        if is_settled or waited_s + gap_s >= cap_s:
+        if is_settled or waited_s + gap_s >= end_s:
             return Settled(value, is_settled, is_changed, waited_s, reads)
         previous = now
         clock.sleep(gap_s)

@@ -70,3 +70,19 @@ class DeadlineSocket(socket.socket):
         with contextlib.suppress(OSError):  # never connected, or the other side was faster
             self.shutdown(socket.SHUT_RDWR)
         self.close()
+
+
+def is_open(sock: socket.socket) -> bool:
+    """Tell whether the other side has not closed a stream yet; false where the system cannot look without reading.
+
+    Another thread may be reading it: nothing is taken from it, and nothing waits.
+    """
+    look = getattr(socket, "MSG_DONTWAIT", 0)
+    if not look:
+        return False
+    try:
+        return socket.socket.recv(sock, 1, socket.MSG_PEEK | look) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False

@@ -22,6 +22,7 @@ class Answered:
     screen: int | None = None
     ends: str = ""
     sent: Sent = "no"
+    read_back: str = ""
 
 
 def device_trouble(error: DeviceError) -> Answered:

@@ -5,7 +5,7 @@ The gate asks where a rule says ask, or where the risk is at the mode's threshol
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Protocol
@@ -16,7 +16,7 @@ from droidpilot.core.events import ApprovalAnswered, ApprovalAsked, Event
 from droidpilot.core.text import shorten
 from droidpilot.pipeline.case import APPROVED, PERSON, Case
 from droidpilot.pipeline.identity import refused_keys, same_call_keys
-from droidpilot.policy.lexicon import is_sensitive_app
+from droidpilot.policy.lexicon import AppTier, tier_of
 from droidpilot.policy.risk import is_always_asked
 from droidpilot.policy.rules import RuleSet
 
@@ -86,10 +86,10 @@ class NoApprover:
 
 
 def guards(rules: RuleSet) -> Callable[[str | None], bool]:
-    """Return the test for guarded apps: unknown, for money or passwords, or named by a line that asks or denies."""
+    """Return the test for guarded apps: unknown, of tier HIGH, or named by a line that asks or denies."""
 
     def is_guarded(package: str | None) -> bool:
-        return package is None or is_sensitive_app(package) or rules.names_app(package)
+        return package is None or tier_of(package) is AppTier.HIGH or rules.names_app(package)
 
     return is_guarded
 
@@ -117,6 +117,7 @@ class ApprovalGate:
         self._waited = waited
         self._refused_once: set[str] = set()
         self._unknown: dict[str, str] = {}
+        self._earlier: dict[str, str] = {}
         self._prompts = 0
 
     @property
@@ -127,6 +128,10 @@ class ApprovalGate:
     def note_unknown(self, case: Case) -> None:
         """Remember a write that may have happened: a yes to it was used up, and it blocks its own repetition."""
         self._unknown.update(dict.fromkeys(same_call_keys(case), case.call.id))
+
+    def note_earlier(self, keys: Iterable[str], name: str) -> None:
+        """Remember a write of an earlier session that may have happened; only its resolution lifts it (INV-82)."""
+        self._earlier.update(dict.fromkeys(keys, name))
 
     def note_resolved(self, case: Case) -> None:
         self._unknown = {key: call_id for key, call_id in self._unknown.items() if call_id != case.call.id}
@@ -141,6 +146,14 @@ class ApprovalGate:
                 Answer.DENY,
                 "unresolved",
                 f"the same call ({before}) may already have happened; look for its effect instead",
+            )
+        earlier = next((self._earlier[key] for key in same_call_keys(case) if key in self._earlier), None)
+        if is_write and earlier is not None:
+            return self._no(
+                Answer.DENY,
+                "unresolved",
+                "the same call of an earlier session may already have happened; look for its effect, and have a person "
+                f"say what became of it: droidpilot session actions resolve {earlier} --as done|not-done",
             )
         level, rule, why = self._level(case, is_write=is_write)
         if level is None:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from droidpilot.core.calls import Answer, Effect, ToolCall, Verdict
 from droidpilot.core.clock import Deadline
+from droidpilot.core.events import Judged
 from droidpilot.policy.risk import Signal
 from droidpilot.screens.hierarchy import Node
 from droidpilot.screens.labels import Label, label_of, raw_label
@@ -35,6 +36,7 @@ class Case:
     said_too: tuple[Label, ...] = ()  # what the nodes say beside their labels: counts for deny, ask and risk
     said_inside: tuple[Label, ...] = ()  # what stands inside what is pressed: counts for deny and ask
     signals: tuple[Signal, ...] = ()
+    judged: tuple[Judged, ...] = ()  # what the rules were asked
     verdicts: list[Verdict] = field(default_factory=list)
     picture: str = ""  # digest of a picture of the screen, kept for people
     was_asked: bool = False  # somebody thought about it, so the screen must be read again

@@ -23,26 +23,38 @@ from droidpilot.core.errors import (
     ToolError,
     TranscriptError,
 )
-from droidpilot.core.events import OutcomeResolved, ToolReturned
+from droidpilot.core.events import OutcomeResolved, ScreenTaken, ToolReturned
 from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import shorten, shorten_marked
 from droidpilot.device.driver import Driver
+from droidpilot.device.keyboard import AdbKeyboard
 from droidpilot.pipeline.answers import Answered, device_trouble, is_gone
 from droidpilot.pipeline.approval import ApprovalGate
 from droidpilot.pipeline.budget import Budget
 from droidpilot.pipeline.case import Case, Gate, read_labels
+from droidpilot.pipeline.fitness import unfit
+from droidpilot.pipeline.late import finding_of
 from droidpilot.pipeline.observer import Observer, Why
 from droidpilot.pipeline.pictures import Pictures
+from droidpilot.pipeline.presence import Presence, Taken
 from droidpilot.pipeline.records import Desk, called_line
 from droidpilot.pipeline.signals import signals_of
 from droidpilot.pipeline.telling import Teller
 from droidpilot.screens.screen import Screen
 from droidpilot.tools.picture import Screenshot
-from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Phone, Registry, Scene, validate
+from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Finding, Phone, ReadsBack, Registry, Scene, validate
 
 #: Characters of a result that go back to the asker, screens apart (T29).
 RESULT_CHARS = 12_000
+#: Codes of refusals that tell of the phone, not of a target: they say nothing of what stands on the screen.
+_STATES = frozenset({"locked", "screen_off", "foreign_tree", "screen_taken"})
+#: How many settled looks somebody else at the phone is given to come to rest.
+_PAUSES = 3
+#: What is said of a write that changed nothing (B35).
+UNCHANGED = "No change was seen: do not repeat it, look for another way."
+#: The same of the key back: an app made for Android 16 is not given it any more. Source: Android 16 behaviour changes.
+BACK_UNHEARD = "No change was seen: the app did not react to back. Do not repeat it, look for a button on the screen."
 #: Characters of a result that stand in the transcript's line; the rest is an artifact.
 RECORD_CHARS = 2_000
 
@@ -64,6 +76,8 @@ class Executor:
         desk: Desk,
         clock: Clock,
         stop: Stop,
+        keyboard: AdbKeyboard | None = None,
+        is_lock_allowed: bool = False,
     ) -> None:
         self._registry = registry
         self._driver = driver
@@ -76,6 +90,9 @@ class Executor:
         self._desk = desk
         self._clock = clock
         self._stop = stop
+        self._keyboard = keyboard
+        self._is_lock_allowed = is_lock_allowed
+        self._presence = Presence(clock, observer.pace)
 
     # -- for runners
 
@@ -86,7 +103,9 @@ class Executor:
             DeviceError: the phone cannot be read.
         """
         deadline = Deadline.after(self._clock, CALL_TIMEOUT_S)
-        return self._teller.whole_or_hidden(self._observer.settled("start", deadline))
+        screen = self._observer.settled("start", deadline)
+        self._presence.account(screen, has_result=True)
+        return self._teller.whole_or_hidden(screen)
 
     @property
     def shown_screen(self) -> int | None:
@@ -163,6 +182,10 @@ class Executor:
                 picture = self._picture_before(case)
                 case.scene = self._scene(case, self._glance(case))
                 case.picture = self._kept(picture, case.scene.screen)
+                if (taken := self._somebody_else(case)) is not None:
+                    return taken
+                if (refused := self._unfit(case)) is not None:
+                    return refused
             case.aim = case.tool.aim(case.arguments, case.scene)
             read_labels(case)
             case.signals = signals_of(case)
@@ -170,7 +193,39 @@ class Executor:
             return self._target_missing(case, error)
         except DeviceError as error:
             return device_trouble(error)
-        return None
+        return self._unfit(case)
+
+    def _unfit(self, case: Case) -> Answered | None:
+        """Refuse what cannot be done to a phone in this state, before anybody is asked about it."""
+        if case.tool is None or case.scene is None:
+            return None
+        why = unfit(case.tool, case.arguments, case.aim, case.scene.screen, is_lock_allowed=self._is_lock_allowed)
+        if why is None:
+            return None
+        case.verdicts.append(Verdict("staleness", Answer.DENY, why.code, why.reason))
+        return self._refused(case)
+
+    def _somebody_else(self, case: Case) -> Answered | None:
+        """Pause where somebody else is at the phone: the call is not sent, and whoever asked gets the screen as it is.
+
+        A read is not refused, since it says by itself what is there now.
+        """
+        assert case.scene is not None
+        taken = self._presence.taken(case.scene.screen)
+        self._presence.account(case.scene.screen)
+        if taken is None:
+            return None
+        self._desk.record(_taken_line(case, taken))
+        if case.effect is not Effect.WRITE:
+            return None
+        where = taken.now.package or "another app"
+        reason = f"something else than this session brought {where} to the front, a person or the phone itself"
+        case.verdicts.append(Verdict("staleness", Answer.DENY, "screen_taken", f"{reason}; nothing was sent"))
+        for _ in range(_PAUSES):
+            screen = self._observer.settled("stale", case.deadline)
+            if screen.health.is_settled:
+                break
+        return self._refused(case)
 
     def _glance(self, case: Case, *, anew: bool = False) -> Screen:
         """Look once. Of a screen that cannot be read a picture can still be taken, and nothing else be done."""
@@ -252,7 +307,9 @@ class Executor:
             ends = "internal"
         text = f"Refused by the {refusal.gate} gate: {refusal.reason}."
         if refusal.gate == "staleness":
-            if case.scene is not None and self._teller.hidden(case.scene.screen):
+            if refusal.code in _STATES:
+                text = f"Refused: {refusal.reason}."
+            elif case.scene is not None and self._teller.hidden(case.scene.screen):
                 text = "Refused by the staleness gate: the screen changed meanwhile; nothing was sent."
             return self._with_screen(case, Answered(Status.REFUSED, text, refusal.code, ends=ends), "stale")
         return Answered(Status.REFUSED, text, refusal.code, ends=ends)
@@ -278,7 +335,10 @@ class Executor:
             look=lambda: self._observer.settled("call", deadline),
             picture=lambda: self._pictures.take(deadline),
             stop=self._stop,
+            keyboard=self._keyboard,
         )
+        if is_write:
+            self._presence.wrote()
         try:
             done = tool.run(case.arguments, aim, phone)
         except DeviceError as error:
@@ -288,7 +348,7 @@ class Executor:
                 raise
             return Answered(Status.LOGIC, f"{error}.", error.code)
         if is_write:
-            return self._look_after(case, before, deadline)
+            return self._look_after(case, done, before, deadline)
         return self._read_done(case, done)
 
     def _read_done(self, case: Case, done: Done) -> Answered:
@@ -313,19 +373,46 @@ class Executor:
             return Answered(Status.REFUSED, hidden, "hidden")
         return Answered(Status.OK, done.text, value=done.value, image=image, ends=done.ends)
 
-    def _look_after(self, case: Case, before: Screen | None, deadline: Deadline) -> Answered:
+    def _look_after(self, case: Case, done: Done, before: Screen | None, deadline: Deadline) -> Answered:
         try:
             after = self._observer.settled("after_write", deadline, before=before)
         except DeviceError as error:
             ends = "device" if is_gone(error) else ""
             text = f"Done, but the screen could not be read afterwards: {error}."
-            return Answered(Status.OK, text, error.code, ends=ends, sent="yes")
+            unread = "unreadable" if isinstance(case.tool, ReadsBack) else ""
+            return Answered(Status.OK, text, error.code, ends=ends, sent="yes", read_back=unread)
         except Interrupted:
             return Answered(Status.OK, "Done; stopped before the look after it.", ends="stopped", sent="yes")
-        text = "Done." if before is None or before.fingerprint != after.fingerprint else "Done. No change was seen."
+        finding, after = self._found(case, after, deadline)
+        is_changed = before is None or self._observer.is_changed(before, after)
+        self._presence.account(after, has_result=is_changed)
+        text = "Done." if is_changed else f"Done. {BACK_UNHEARD if _is_back(case) else UNCHANGED}"
+        status, code = Status.OK, ""
+        if finding is not None and finding.is_failure:
+            # The phone took it, and it is not what was asked for: doing it again is no use before somebody looked.
+            status, code, text = Status.LOGIC, f"text_{finding.name}", "Typed, but not as asked for."
+        told = [text, done.text, self._words(finding, after)]
         if not after.health.is_settled:
-            text += " The screen is still moving."
-        return Answered(Status.OK, f"{text}\n{self._teller.news(after)}".rstrip(), screen=after.number, sent="yes")
+            told.append("The screen is still moving.")
+        text = f"{' '.join(filter(None, told))}\n{self._teller.news(after)}".rstrip()
+        name = finding.name if finding is not None else ""
+        return Answered(status, text, code, screen=after.number, sent="yes", read_back=name)
+
+    def _found(self, case: Case, after: Screen, deadline: Deadline) -> tuple[Finding | None, Screen]:
+        return finding_of(
+            case,
+            after,
+            look=lambda: self._observer.glance("after_write", deadline, anew=True),
+            clock=self._clock,
+            deadline=deadline,
+            stop=self._stop,
+        )
+
+    def _words(self, finding: Finding | None, after: Screen) -> str:
+        """Return what a finding says; of a screen that must not be told, only its name."""
+        if finding is None or not finding.words:
+            return ""
+        return f"Read back: {finding.name}." if self._teller.hidden(after) else finding.words
 
     def _run_failed(
         self, case: Case, error: DeviceError, before: Screen | None, deadline: Deadline, *, sent: Sent
@@ -341,10 +428,15 @@ class Executor:
             return Answered(Status.UNKNOWN, text, error.code, ends=ends, sent="unknown")
         except Interrupted:
             return Answered(Status.UNKNOWN, text, error.code, ends="stopped", sent="unknown")
+        finding, after = self._found(case, after, deadline)
         if self._has_happened(case, before, after):
             self._approval.note_resolved(case)
             case.is_resolved = True
             text = f"{error.message}, but the screen shows that it happened."
+            if finding is not None:
+                # What stands in the field is the whole of what was asked for, whatever became of the answer.
+                text = f"Done. {text}\n{self._teller.news(after)}"
+                return Answered(Status.OK, text, screen=after.number, sent="yes", read_back=finding.name)
         return Answered(
             Status.UNKNOWN, f"{text}\n{self._teller.news(after)}", error.code, screen=after.number, sent="unknown"
         )
@@ -381,6 +473,7 @@ class Executor:
                 artifact=self._desk.keep(full.encode()) if record != full else "",
                 picture=self._desk.keep_picture(answer.image.data) if answer.image is not None else "",
                 screen=answer.screen,
+                read_back=answer.read_back,
                 ms=round((self._clock.monotonic() - started) * 1000),
                 ends=answer.ends,
             )
@@ -399,6 +492,7 @@ class Executor:
             verdicts=tuple(case.verdicts),
             ends=answer.ends,
             sent=answer.sent,
+            read_back=answer.read_back,
         )
 
     # -- trouble
@@ -407,3 +501,18 @@ class Executor:
         self._desk.log(traceback.format_exc())
         text = f"droidpilot itself failed ({where}); the traceback is in the session's log."
         return Answered(Status.FATAL, text, "internal", ends="internal")
+
+
+def _is_back(case: Case) -> bool:
+    return case.call.tool == "press" and getattr(case.arguments, "key", None) == "back"
+
+
+def _taken_line(case: Case, taken: Taken) -> ScreenTaken:
+    return ScreenTaken(
+        call_id=case.call.id,
+        was_package=taken.was.package,
+        was_activity=taken.was.activity,
+        package=taken.now.package,
+        activity=taken.now.activity,
+        after_s=round(taken.after_s, 3),
+    )

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from droidpilot.core.calls import Answer, Verdict
 from droidpilot.core.errors import ToolError
-from droidpilot.pipeline.case import PERSON, Case, inside
+from droidpilot.pipeline.case import PERSON, Case
+from droidpilot.pipeline.fitness import unfit
 from droidpilot.pipeline.identity import node_identity, target_key
 from droidpilot.pipeline.observer import Observer
-from droidpilot.pipeline.visibility import READINGS, reading_decision
-from droidpilot.policy.rules import Decision, QueryLabel, RuleQuery, RuleSet, strictest
-from droidpilot.screens.labels import Label, id_texts
+from droidpilot.pipeline.questions import call_questions
+from droidpilot.pipeline.visibility import READINGS, reading_questions
+from droidpilot.policy.rules import Decision, RuleSet, strictest
+from droidpilot.screens.screen import Screen
 from droidpilot.tools.registry import Aim, Registry, Scene
 
 
@@ -56,34 +58,12 @@ class RulesGate:
         return Verdict(self.name, decision.answer, PERSON if is_for_person else decision.code or "rule", why, rule)
 
     def _decide(self, case: Case) -> Decision:
-        aim = case.aim
         if case.tool is not None and case.tool.name in READINGS and case.scene is not None:
-            return reading_decision(self.rules, case.scene.screen, READINGS[case.tool.name])
-        tools = (case.call.tool, *(aim.also_as if aim is not None else ()))
-        return strictest(self.rules.decide(rule_query(tool, case)) for tool in tools)
-
-
-def rule_query(tool: str, case: Case) -> RuleQuery:
-    """Build what the rules see of a call: every package under the finger, every label in its three forms.
-
-    Ids, and what the nodes say beside their labels, count for deny and ask only.
-    """
-    aim = case.aim
-    if aim is None:
-        return RuleQuery(tool=tool, packages=(None,), is_matchable=False)
-    under = (*aim.nodes, *aim.maybe)
-    packages = dict.fromkeys([aim.package, *(node.package for node in under if node.package)])
-    if case.scene is not None and case.scene.screen.package is None:
-        # The phone did not say who is in front: what the nodes say of themselves is a guess (B17).
-        packages[None] = None
-    said = [*case.labels, *(Label.of(word) for word in aim.words)]
-    seen = [QueryLabel(raw=label.raw, cleaned=label.cleaned, folded=label.folded) for label in said]
-    within = inside(case.scene.screen, aim.nodes) if case.scene is not None else ()
-    also = [text for node in (*under, *within) for text in id_texts(node.resource_id)]
-    for label in (*case.said_too, *case.said_inside):
-        also += [label.raw, label.cleaned, label.folded]
-    ids = tuple(dict.fromkeys(also))
-    return RuleQuery(tool=tool, packages=tuple(packages), labels=tuple(seen), ids=ids, is_matchable=aim.is_matchable)
+            questions = reading_questions(case.scene.screen, READINGS[case.tool.name])
+        else:
+            questions = call_questions(case)
+        case.judged = tuple(question.written() for question in questions)
+        return strictest(question.decide(self.rules) for question in questions)
 
 
 @dataclass(slots=True)
@@ -98,6 +78,7 @@ class StalenessGate:
     observer: Observer
     scene_of: Callable[[Case], Scene]
     name: str = field(default="staleness")
+    is_lock_allowed: bool = False
 
     def judge(self, case: Case) -> Verdict:
         if case.tool is None or case.scene is None or case.aim is None or not case.tool.needs_screen:
@@ -112,6 +93,11 @@ class StalenessGate:
             aim = case.tool.aim(case.arguments, scene)
         except ToolError as error:
             return self._stale(f"the screen changed meanwhile: {error.message}")
+        why = unfit(case.tool, case.arguments, aim, scene.screen, is_lock_allowed=self.is_lock_allowed)
+        if why is not None:
+            return Verdict(self.name, Answer.DENY, why.code, why.reason)
+        if _shape(scene.screen) != _shape(case.scene.screen) and aim.points:
+            return self._stale("the screen was turned or resized meanwhile")
         if target_key(case, aim, scene.screen) != before:
             return self._stale("the screen changed meanwhile")
         case.scene = scene
@@ -124,7 +110,7 @@ class StalenessGate:
         if aim.seen_on is None and case.call.screen is None:
             return True  # a person's own coordinates; they look at the phone itself
         shown = aim.seen_on or self.observer.told(case.call.screen)
-        if shown is None or case.tool is None:
+        if shown is None or case.tool is None or _shape(shown) != _shape(scene.screen):
             return False
         try:
             seen = case.tool.aim(case.arguments, replace(scene, screen=shown))
@@ -134,3 +120,7 @@ class StalenessGate:
 
     def _stale(self, reason: str) -> Verdict:
         return Verdict(self.name, Answer.DENY, "stale", f"{reason}; nothing was sent")
+
+
+def _shape(screen: Screen) -> tuple[int, int, int]:
+    return screen.width, screen.height, screen.rotation

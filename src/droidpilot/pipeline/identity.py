@@ -1,4 +1,4 @@
-"""When two calls are the same, and when a target is still what it was. Digests only; texts in them stay in memory.
+"""When two calls are the same, and when a target is still what it was. Digests only.
 
 A person's no and an unknown outcome hold against a call by any name: by ref, by place, by holding, by enter.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 
+from droidpilot.core.calls import Effect
 from droidpilot.pipeline.case import Case, labels_under, said_within
 from droidpilot.screens.hierarchy import Node
 from droidpilot.screens.screen import Screen, is_helper_package
@@ -44,6 +45,16 @@ def same_call_keys(case: Case) -> frozenset[str]:
         case _:
             keys.add(_digest([tool, given]))
     return frozenset(keys)
+
+
+def written_keys(case: Case) -> list[str]:
+    """Return what a transcript keeps of `same_call_keys`, so that a later session knows the call again.
+
+    None for a read, nor for a secret that is typed: of it there is not even a digest.
+    """
+    if case.aim is None or case.arguments is None or case.effect is Effect.READ or case.aim.is_secret:
+        return []
+    return sorted(same_call_keys(case))
 
 
 def refused_keys(case: Case) -> frozenset[str]:
@@ -131,4 +142,4 @@ def _first_text(screen: Screen, node: Node, *, leave_out: Node | None) -> str:
 
 
 def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, ensure_ascii=True, sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(value, ensure_ascii=True, sort_keys=True, default=str).encode()).hexdigest()[:32]

@@ -11,15 +11,24 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import ScreenUnreadable
+from droidpilot.core.errors import DeviceError, ScreenUnreadable
 from droidpilot.core.events import Event, ScreenObserved
 from droidpilot.device.driver import Display, Driver, Foreground
+from droidpilot.device.pace import Pace
 from droidpilot.device.settle import settle
 from droidpilot.screens.hierarchy import Hierarchy, Node
 from droidpilot.screens.parse import parse_hierarchy
 from droidpilot.screens.refs import RefBook
 from droidpilot.screens.restless import Restless
-from droidpilot.screens.screen import Power, Screen, fingerprint_of, make_screen
+from droidpilot.screens.screen import (
+    Power,
+    Screen,
+    fingerprint_of,
+    is_foreign,
+    is_sparse,
+    keyboard_windows,
+    make_screen,
+)
 
 Why = Literal["start", "call", "after_write", "stale", "refused"]
 
@@ -27,10 +36,19 @@ Why = Literal["start", "call", "after_write", "stale", "refused"]
 FRESH_S = 0.05
 
 
+#: How often a look whose tree is not that of the app in front is taken again, and the pause before each.
+FOREIGN_TRIES = 2
+FOREIGN_GAP_S = 0.15
 #: How many screens that were told are remembered, for calls of one reply that came of an earlier one.
 _TOLD = 8
 #: How many of the looks at a screen that never rests are compared to find what moves.
 COMPARED = 8
+
+
+#: Whose windows lie over every app and change by themselves: the clock, the battery, a badge.
+SYSTEM_BARS = "com.android.systemui"
+NO_FRONT = "the phone does not say which app is in front"
+PLAIN = "by plain ADB: slower, types only ASCII"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +86,13 @@ class Observer:
         self._record = record
         self._keep = keep
         self._hide = hide
+        self._pace = Pace(driver.facts.round_trip_s)
         self._told: deque[Screen] = deque(maxlen=_TOLD)
         self._secret_fields: set[tuple[object, ...]] = set()
         self._number = 0
         self._parsed: _Dump | None = None
         self._restless = Restless()
+        self._said_once: set[str] = set()
         self.last: Screen | None = None
         self._read_at = float("-inf")
         self.shown: Screen | None = None
@@ -100,11 +120,16 @@ class Observer:
         return self._refs.unprinted(screen.refs)
 
     def glance(self, why: Why, deadline: Deadline, *, anew: bool = False) -> Screen:
-        """Read the phone once, without waiting for it to be still; unless `anew`, a fresh look is used again."""
+        """Read the phone once, without waiting for it to be still; unless `anew`, a fresh look is used again.
+
+        A keyboard that is not where it was on the last look is on its way: then it is waited for (B36).
+        """
         if self.last is not None and self.is_fresh and not anew:
             return self.last
         started = self._clock.monotonic()
         dump = self._read(deadline)
+        if self.last is not None and _keyboards(self.last.hierarchy) != _keyboards(dump.hierarchy):
+            return self.settled(why, deadline)
         return self._finish(dump, why, started, _Rest(is_never_idle=dump.still != dump.fingerprint), deadline)
 
     def settled(self, why: Why, deadline: Deadline, *, before: Screen | None = None) -> Screen:
@@ -123,10 +148,12 @@ class Observer:
             read,
             lambda dump: dump.still,
             before=self._still(before.hierarchy, before.fingerprint) if before is not None else None,
-            is_slight=lambda dump: before is not None and _is_focus_alone(before.hierarchy, dump.hierarchy),
+            is_slight=lambda dump: before is not None and is_slight(before.hierarchy, dump.hierarchy),
             clock=self._clock,
         )
-        is_never_idle = outcome.value.still != outcome.value.fingerprint and len(pictures) > 1
+        is_never_idle = outcome.value.still != outcome.value.fingerprint and (
+            len(pictures) > 1 or self._was_never_idle(outcome.value)
+        )
         if not outcome.is_settled:
             # Waited for once: from now on what moves here is left out of the question whether it is still.
             self._restless.learn(tuple(looks))
@@ -149,6 +176,26 @@ class Observer:
         finally:
             self.last = last
 
+    @property
+    def pace(self) -> Pace:
+        """How fast the phone answers."""
+        return self._pace
+
+    def is_changed(self, before: Screen, after: Screen) -> bool:
+        """Tell whether something happened between two looks: clocks, badges and what moves for ever aside."""
+        if _state(before) != _state(after):
+            return True
+        if before.fingerprint == after.fingerprint:
+            return not _is_same(before, after)
+        return self._quiet(before) != self._quiet(after)
+
+    def _quiet(self, screen: Screen) -> tuple[object, ...]:
+        """Return what of a screen does not change by itself."""
+        hierarchy = screen.hierarchy
+        bars = {node.index for node in hierarchy.nodes if node.package == SYSTEM_BARS != screen.package}
+        left_out = self._restless.moving_in(hierarchy) | bars
+        return screen.package, screen.activity, fingerprint_of(hierarchy, leave_out=left_out)
+
     def told(self, number: int | None) -> Screen | None:
         """Return the screen of that number if it is one of the last few that were told."""
         return next((screen for screen in self._told if screen.number == number), None)
@@ -166,11 +213,29 @@ class Observer:
             shown = replace(screen, refs=self._refs.assign(screen.hierarchy, screen.display, front=screen.package))
         if told is not None and told.rotation != shown.rotation:
             shown = replace(shown, health=replace(shown.health, turned_from=told.rotation))
+        shown = self._once(shown, told)
         self.shown = shown
         self._told.append(shown)
         if self.last is not None and self.last.number == screen.number:
             self.last = shown
         return shown
+
+    def _once(self, screen: Screen, told: Screen | None) -> Screen:
+        """Leave out what was said before and is no news of this screen: that texts are lossy is said once."""
+        if not screen.health.is_lossy:
+            return screen
+        if "lossy" in self._said_once and not (told is not None and told.health.is_lossy and _is_same(told, screen)):
+            return replace(screen, health=replace(screen.health, is_lossy=False))
+        self._said_once.add("lossy")
+        return screen
+
+    def _was_never_idle(self, dump: _Dump) -> bool:
+        """Tell whether the screen that was looked at last, known again by what stands still, was never idle."""
+        last = self.last
+        return last is not None and last.health.is_never_idle and self._still_of(last) == dump.still
+
+    def _still_of(self, screen: Screen) -> str:
+        return self._still(screen.hierarchy, screen.fingerprint)
 
     def _read(self, deadline: Deadline) -> _Dump:
         data = self._driver.dump(deadline)
@@ -186,12 +251,41 @@ class Observer:
         moving = self._restless.moving_in(hierarchy)
         return fingerprint_of(hierarchy, leave_out=moving) if moving else fingerprint
 
-    def _finish(self, dump: _Dump, why: Why, started: float, rest: _Rest, deadline: Deadline) -> Screen:
-        foreground = self._driver.foreground(deadline)
+    def _front(self, deadline: Deadline) -> Foreground | None:
+        """Ask which app is in front; None where the phone does not say in the time that it usually needs.
+
+        It is asked to help, and must not fail what it was to help (B17): an app that is not known makes rules ask.
+        """
+        started = self._clock.monotonic()
+        try:
+            found = self._driver.foreground(deadline.sooner(self._pace.patience_s))
+        except DeviceError:
+            return None
+        self._pace.note(self._clock.monotonic() - started)
+        return found
+
+    def _look_around(self, dump: _Dump, deadline: Deadline) -> tuple[_Dump, Foreground | None, Display]:
+        """Read what a dump does not say; where the tree is not that of the app in front, read both again."""
+        front = self._front(deadline)
+        for _ in range(FOREIGN_TRIES):
+            if front is None or not is_foreign(dump.hierarchy, front.package) or deadline.is_over():
+                break
+            self._clock.sleep(FOREIGN_GAP_S)
+            dump = self._read(deadline)
+            front = self._front(deadline)
         display = self._driver.display(deadline)
+        # The line may have been gone just then; the phone answers again now.
+        return dump, front or self._front(deadline), display
+
+    def _finish(self, dump: _Dump, why: Why, started: float, rest: _Rest, deadline: Deadline) -> Screen:
+        read = dump
+        dump, front, display = self._look_around(read, deadline)
+        if dump is not read and dump.fingerprint != read.fingerprint:
+            rest = replace(rest, is_settled=False)
+        foreground = front or Foreground(None, None)
         self._number += 1
         self._keep_passwords_back(dump.hierarchy)
-        screen = self._screen(dump, foreground, display, rest)
+        screen = self._screen(dump, foreground, display, rest, notes=() if front is not None else (NO_FRONT,))
         self.last = screen
         self._record(
             ScreenObserved(
@@ -223,7 +317,9 @@ class Observer:
             if node.is_editable and self.is_secret(node) and not _is_masked(node.text) and node.text != node.hint:
                 self._hide(node.text)
 
-    def _screen(self, dump: _Dump, foreground: Foreground, display: Display, rest: _Rest) -> Screen:
+    def _screen(
+        self, dump: _Dump, foreground: Foreground, display: Display, rest: _Rest, *, notes: tuple[str, ...]
+    ) -> Screen:
         screen = make_screen(
             number=self._number,
             hierarchy=dump.hierarchy,
@@ -237,6 +333,14 @@ class Observer:
             power=Power(is_locked=foreground.is_locked, is_off=foreground.is_off, is_secure=foreground.is_secure),
             fingerprint=dump.fingerprint,
         )
+        if self._driver.facts.is_plain:
+            notes = (*notes, PLAIN)
+        health = replace(
+            screen.health,
+            is_sparse=is_sparse(screen.hierarchy, screen.package, screen.display),
+            notes=(*screen.health.notes, *notes),
+        )
+        screen = replace(screen, health=health)
         if foreground.package is None:
             # What the nodes say is a guess; rules that name an app must know that it is not known (INV-5, B17).
             screen = replace(screen, package=None, activity=None)
@@ -244,12 +348,25 @@ class Observer:
         return replace(screen, refs=self.last.refs) if is_same and self.last is not None else screen
 
 
-def _is_focus_alone(one: Hierarchy, other: Hierarchy) -> bool:
-    """Tell whether two looks differ in nothing but where the focus is: a touch moves it at once, whatever follows."""
-    if one.rotation != other.rotation or len(one.nodes) != len(other.nodes):
+def is_slight(one: Hierarchy, other: Hierarchy) -> bool:
+    """Tell whether two looks differ in no more than where the focus is and what keyboards show.
+
+    A touch moves the focus at once, and a keyboard comes or goes at once; what the touch sets off follows later.
+    """
+    if one.rotation != other.rotation:
         return False
-    pairs = zip(one.nodes, other.nodes, strict=True)
-    return all(was == now or was._replace(focused=now.focused) == now for was, now in pairs)
+    was, now = (_beside_keyboards(hierarchy) for hierarchy in (one, other))
+    return len(was) == len(now) and all(_bare(before) == _bare(after) for before, after in zip(was, now, strict=True))
+
+
+def _beside_keyboards(hierarchy: Hierarchy) -> tuple[Node, ...]:
+    keyboards = keyboard_windows(hierarchy, None)
+    return tuple(node for node in hierarchy.nodes if node.window not in keyboards) if keyboards else hierarchy.nodes
+
+
+def _bare(node: Node) -> Node:
+    """Return a node without focus and without its place in the dump, which another window in front of it shifts."""
+    return node._replace(focused=False, index=0, parent=0, end=0, window=0)
 
 
 def _field_key(node: Node) -> tuple[object, ...]:
@@ -258,14 +375,30 @@ def _field_key(node: Node) -> tuple[object, ...]:
     return node.cls, node.resource_id, node.package, *place
 
 
+def _keyboards(hierarchy: Hierarchy) -> list[object]:
+    """Return where the keyboards of a dump lie: one that slides is elsewhere at the next look."""
+    windows = keyboard_windows(hierarchy, None)
+    return [root.bounds for root in hierarchy.roots() if root.window in windows]
+
+
+def _is_same(one: Screen, other: Screen) -> bool:
+    return (one.package, one.activity) == (other.package, other.activity)
+
+
 def _is_masked(text: str) -> bool:
     return not text.strip("\u2022\u25cf\u2217*.\u00b7 ")
 
 
 def _looks_like(one: Screen, other: Screen) -> bool:
-    return (one.fingerprint, one.package, one.activity, one.rotation) == (
+    return (one.fingerprint, one.package, one.activity, one.rotation, _state(one)) == (
         other.fingerprint,
         other.package,
         other.activity,
         other.rotation,
+        _state(other),
     )
+
+
+def _state(screen: Screen) -> tuple[bool, ...]:
+    """Return what a phone in the same picture may be: a dark one still has its tree."""
+    return screen.health.is_off, screen.health.is_locked, screen.health.is_foreign

@@ -12,6 +12,7 @@ from typing import Any
 from droidpilot.core.calls import Effect, Verdict
 from droidpilot.core.events import TEXT_SECRET, Event, Target, TargetNode, ToolCalled, VerdictLine
 from droidpilot.pipeline.case import Case
+from droidpilot.pipeline.identity import written_keys
 from droidpilot.screens.labels import label_of
 
 #: Nodes under the finger that are written down.
@@ -45,6 +46,8 @@ def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> To
         sentence=case.sentence,
         screen=case.scene.screen.number if case.scene is not None else call.screen,
         target=_target(case),
+        same_as=written_keys(case) if send_key else [],
+        judged=list(case.judged),
         signals=[signal.name for signal in case.signals],
         verdicts=[_verdict_line(verdict) for verdict in case.verdicts],
         send_key=send_key,

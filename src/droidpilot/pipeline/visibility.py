@@ -6,18 +6,18 @@ A rule that only asks hides it too wherever nobody was asked: what is sent along
 from __future__ import annotations
 
 from droidpilot.core.calls import Answer
-from droidpilot.policy.rules import Decision, Rule, RuleQuery, RuleSet
+from droidpilot.pipeline.questions import Question
+from droidpilot.policy.rules import RuleQuery, RuleSet, strictest
 from droidpilot.screens.screen import Screen, keyboard_windows
 
 #: Readings of the screen, and the tools that a rule denies or asks for them by: a picture shows all that text does.
 READINGS: dict[str, tuple[str, ...]] = {"ui_tree": ("ui_tree",), "screenshot": ("screenshot", "ui_tree")}
 _TEXT = READINGS["ui_tree"]
 _SYSTEM_BARS = "com.android.systemui"
-_DENY_FIRST = {Answer.DENY: 0, Answer.ASK: 1}
 
 
-def reading_decision(rules: RuleSet, screen: Screen, tools: tuple[str, ...] = _TEXT) -> Decision:
-    """Decide reading for every app that the screen shows; the strictest answer stands.
+def reading_questions(screen: Screen, tools: tuple[str, ...] = _TEXT) -> tuple[Question, ...]:
+    """Return what the rules are asked about reading: for every app that the screen shows.
 
     Keyboard and system bars lie over every app, so only a rule that names them hides a screen because of them.
     """
@@ -30,14 +30,8 @@ def reading_decision(rules: RuleSet, screen: Screen, tools: tuple[str, ...] = _T
         package = node.package or (None if node.text or node.desc or node.hint else screen.package)
         if package not in packages:
             packages[package] = package == _SYSTEM_BARS or node.window in keyboards
-    decisions = []
-    for package, is_helper in packages.items():
-        for tool in tools:
-            decision = rules.decide(RuleQuery(tool=tool, packages=(package,), is_matchable=False))
-            if is_helper and not (decision.rule is not None and _names_an_app(decision.rule)):
-                continue
-            decisions.append(decision)
-    return min(decisions, key=lambda decision: _DENY_FIRST.get(decision.answer or Answer.ALLOW, 2))
+    over = frozenset(package for package, is_over in packages.items() if is_over)
+    return tuple(Question(RuleQuery(tool=tool, packages=tuple(packages), is_matchable=False), over) for tool in tools)
 
 
 def hidden_reason(rules: RuleSet, screen: Screen, *, is_approved: bool = False, tools: tuple[str, ...] = _TEXT) -> str:
@@ -45,12 +39,8 @@ def hidden_reason(rules: RuleSet, screen: Screen, *, is_approved: bool = False, 
 
     `is_approved`: somebody said yes to this very reading, which answers an ask line but no deny line.
     """
-    decision = reading_decision(rules, screen, tools)
+    decision = strictest(question.decide(rules) for question in reading_questions(screen, tools))
     if decision.answer is not Answer.DENY and (is_approved or decision.answer is not Answer.ASK):
         return ""
     by = f" ({decision.rule})" if decision.rule is not None else ""
     return f"The screen of {screen.package or 'an unknown app'} is hidden by the policy{by}."
-
-
-def _names_an_app(rule: Rule) -> bool:
-    return rule.package_glob is not None and rule.package_glob.strip("*") != ""

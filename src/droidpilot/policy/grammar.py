@@ -1,4 +1,4 @@
-"""A rules file: lines of `VERB TOOL-GLOB [in PACKAGE-GLOB] [matching REGEX...]` and what stands below each. Fails closed.
+"""A rules file: lines of `VERB TOOL-GLOB [in PACKAGE-GLOB] [matching REGEX...]`, with what stands below. Fails closed.
 
 A line that is not understood completely is an error with its source and number; nothing is skipped, guessed or dropped
 (INV-3, INV-4). It must never know what a line is applied to.

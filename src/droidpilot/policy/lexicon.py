@@ -11,6 +11,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import cache
 from importlib import resources
 
@@ -49,6 +50,14 @@ class Phrases:
         return None
 
 
+class AppTier(IntEnum):
+    """How much an app can do in a person's name; decides which words are a reason to worry in it (CON-9)."""
+
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Lexicon:
     """All lists, ready for look-up."""
@@ -60,6 +69,10 @@ class Lexicon:
     installer_buttons: Phrases
     sensitive_segments: frozenset[str]
     sensitive_prefixes: tuple[str, ...]
+    levels: dict[str, AppTier]  # what a word does -> the lowest tier of apps in which it counts
+    high_prefixes: tuple[str, ...]
+    low_prefixes: tuple[str, ...]
+    elevated_prefixes: tuple[str, ...]
     permission_packages: frozenset[str]
     installer_packages: frozenset[str]
 
@@ -76,7 +89,11 @@ def lexicon() -> Lexicon:
         secret_fields=_phrases(data["fields"]),
         installer_buttons=_phrases({"install": data["installer_buttons"]}),
         sensitive_segments=frozenset(apps["sensitive"]["segments"]),
-        sensitive_prefixes=tuple(prefix.lower() for prefix in apps["sensitive"]["prefixes"]),
+        sensitive_prefixes=_prefixes(apps["sensitive"]),
+        levels={meaning: AppTier[tier.upper()] for meaning, tier in data["levels"].items()},
+        high_prefixes=_prefixes(apps["high"]),
+        low_prefixes=_prefixes(apps["low"]),
+        elevated_prefixes=_prefixes(apps["elevated"]),
         permission_packages=frozenset(apps["permission_dialog"]["packages"]),
         installer_packages=frozenset(apps["installer"]["packages"]),
     )
@@ -138,7 +155,29 @@ def is_sensitive_app(package: str) -> bool:
     known, name = lexicon(), package.lower()
     if not known.sensitive_segments.isdisjoint(name.split(".")):
         return True
-    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in known.sensitive_prefixes)
+    return _begins(name, known.sensitive_prefixes)
+
+
+def tier_of(package: str | None) -> AppTier:
+    """Return the tier of an app; one that is in no list, or not known, is MEDIUM."""
+    if package is None:
+        return AppTier.MEDIUM
+    if is_sensitive_app(package) or _begins(package.lower(), lexicon().high_prefixes):
+        return AppTier.HIGH
+    return AppTier.LOW if _begins(package.lower(), lexicon().low_prefixes) else AppTier.MEDIUM
+
+
+def is_elevated_app(package: str) -> bool:
+    """Tell whether what is deleted in this app is deleted for all of the phone: Settings, the Play Store."""
+    return _begins(package.lower(), lexicon().elevated_prefixes)
+
+
+def _begins(name: str, prefixes: tuple[str, ...]) -> bool:
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
+
+
+def _prefixes(listed: dict[str, list[str]]) -> tuple[str, ...]:
+    return tuple(prefix.lower() for prefix in listed["prefixes"])
 
 
 def _phrases(meanings: dict[str, dict[str, list[str]]]) -> Phrases:

@@ -12,13 +12,16 @@ from typing import Literal, Protocol
 from droidpilot.core.calls import Effect
 from droidpilot.core.text import one_line, shorten
 from droidpilot.policy.lexicon import (
+    AppTier,
     Words,
     has_phrase,
     id_words_of,
+    is_elevated_app,
     is_sensitive_app,
     joined,
     length_of,
     lexicon,
+    tier_of,
     words_of,
 )
 from droidpilot.screens.labels import clean, fold
@@ -27,6 +30,7 @@ Source = Literal["keyword", "context", "model"]
 
 RISKY_WORD = "risky_word"
 SENSITIVE_APP = "sensitive_app"
+ELEVATED_APP = "elevated_app"
 SENSITIVE_FIELD = "sensitive_field"
 PERMISSION_DIALOG = "permission_dialog"
 PACKAGE_INSTALL = "package_install"
@@ -44,6 +48,8 @@ _HARMLESS_KEY_BEGINNINGS = ("dpad_up", "dpad_down", "dpad_left", "dpad_right", "
 #: In an id, a word that is often a noun counts only beside one of these.
 _BUTTON_WORDS = frozenset({"btn", "button", "fab", "cta", "action"})
 _MAX_BUTTON_WORDS = 4
+#: What such words do cannot be undone.
+_DESTRUCTIVE = frozenset({"delete", "uninstall"})
 
 
 class Labelled(Protocol):
@@ -137,18 +143,31 @@ def secret_name(texts: Iterable[str], ids: Iterable[str]) -> str:
 def _risky_word(given: RiskInput) -> Iterator[Signal]:
     if given.tool in _NOT_ACTIVATING or not _is_activating(given):
         return
+    tier = max((tier_of(package) for package in given.packages or (None,)), default=AppTier.MEDIUM)
     for label in given.labels:
         for words in _forms(label):
-            found = _word_in_label(words)
-            if found:
+            found = _word_in_label(words, tier)
+            if found is not None:
+                word = joined(found[0])
                 # The word alone is the whole button in most cases, and need not be said twice.
-                where = "" if words_of(label.cleaned or label.raw) == words_of(found) else f" in {_quoted(label)}"
-                yield Signal(RISKY_WORD, "keyword", f'the risky word "{found}"{where}')
+                where = "" if words_of(label.cleaned or label.raw) == found[0] else f" in {_quoted(label)}"
+                yield from _of_word(given, found[1], f'the risky word "{word}"{where}')
                 return
     for name in given.ids:
-        found = _word_in_id(id_words_of(name))
-        if found:
-            yield Signal(RISKY_WORD, "keyword", f'the risky word "{found}" in the id {shorten(one_line(name), 80)}')
+        found = _word_in_id(id_words_of(name), tier)
+        if found is not None:
+            detail = f'the risky word "{joined(found[0])}" in the id {shorten(one_line(name), 80)}'
+            yield from _of_word(given, found[1], detail)
+            return
+
+
+def _of_word(given: RiskInput, meaning: str, detail: str) -> Iterator[Signal]:
+    yield Signal(RISKY_WORD, "keyword", detail)
+    if meaning not in _DESTRUCTIVE:
+        return
+    for package in _known(given.packages):
+        if is_elevated_app(package):
+            yield Signal(ELEVATED_APP, "context", f"{package} deletes for all of the phone")
             return
 
 
@@ -171,26 +190,25 @@ def _is_activating(given: RiskInput) -> bool:
     return given.tool not in _NOT_ACTIVATING
 
 
-def _word_in_label(words: Words) -> str:
+def _word_in_label(words: Words, tier: AppTier) -> tuple[Words, str] | None:
+    """Find the first word that counts in an app of this tier, and what it does."""
     known = lexicon()
     at = 0
     while at < len(words):
         harmless = known.harmless.at(words, at)
-        verb = known.verbs.at(words, at)
-        if harmless is not None and (verb is None or len(harmless[0]) >= len(verb[0])):
+        found = known.verbs.at(words, at)
+        if harmless is not None and (found is None or len(harmless[0]) >= len(found[0])):
             at += len(harmless[0])
             continue
-        if verb is not None:
-            return joined(verb[0])
-        if at == 0 and length_of(words) <= _MAX_BUTTON_WORDS:
-            button = known.button_verbs.at(words, 0)
-            if button is not None:
-                return joined(button[0])
+        if found is None and at == 0 and length_of(words) <= _MAX_BUTTON_WORDS:
+            found = known.button_verbs.at(words, 0)
+        if found is not None and known.levels[found[1]] <= tier:
+            return found
         at += 1
-    return ""
+    return None
 
 
-def _word_in_id(words: Words) -> str:
+def _word_in_id(words: Words, tier: AppTier) -> tuple[Words, str] | None:
     known = lexicon()
     is_button = not _BUTTON_WORDS.isdisjoint(words)
     named = tuple(word for word in words if word not in _BUTTON_WORDS)
@@ -203,10 +221,10 @@ def _word_in_id(words: Words) -> str:
         found = known.verbs.at(named, at)
         if found is None and (is_button or len(named) == 1):
             found = known.button_verbs.at(named, at)
-        if found is not None:
-            return joined(found[0])
+        if found is not None and known.levels[found[1]] <= tier:
+            return found
         at += 1
-    return ""
+    return None
 
 
 def _forms(label: Labelled) -> Iterator[Words]:

@@ -1,7 +1,8 @@
 """What is really under a finger, and where a finger meets a node. It must never know refs, rules or tools.
 
 Within a window the order of painting is known: children over their parent, later ones (by drawing order) over earlier
-ones. Between windows it is known only where the dump gives layers; else a smaller window counts as the upper one.
+ones. Between windows it is known only where the dump gives layers; else a keyboard, and of others the smaller window,
+counts as the upper one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from operator import itemgetter
 
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 from droidpilot.screens.labels import clean, raw_label
-from droidpilot.screens.screen import MIN_SIDE, display_of
+from droidpilot.screens.screen import MIN_SIDE, display_of, keyboard_windows
 
 _BANDS = 32  # across the height of the display
 _MAX_CELLS = 20_000
@@ -110,7 +111,10 @@ def window_order(hierarchy: Hierarchy) -> tuple[int, ...]:
     roots = hierarchy.roots()
     if is_window_order_known(hierarchy):
         return tuple(root.window for root in sorted(roots, key=lambda root: -root.window_layer))
-    return tuple(root.window for root in sorted(roots, key=lambda root: root.bounds.width * root.bounds.height))
+    # A keyboard lies over apps and what floats over them. Source: WindowManagerPolicy.getWindowLayerFromTypeLw.
+    keyboards = keyboard_windows(hierarchy, None)
+    ranked = sorted(roots, key=lambda root: (root.window not in keyboards, root.bounds.width * root.bounds.height))
+    return tuple(root.window for root in ranked)
 
 
 def is_window_order_known(hierarchy: Hierarchy) -> bool:

@@ -13,7 +13,7 @@ from droidpilot.core.errors import TargetError
 from droidpilot.core.text import plural
 from droidpilot.screens.labels import clean, fold
 from droidpilot.screens.outline import Item, actions_of, outline, safe_package
-from droidpilot.screens.screen import Screen
+from droidpilot.screens.screen import FEW, Screen
 
 #: The last word of a label that could be read as a state of ours is set apart from the states by a bar.
 _STATE_WORDS = frozenset(
@@ -149,7 +149,10 @@ def health_line(screen: Screen, cut: str = "") -> str:
             ("cut: parts are missing", not health.is_complete),
             ("opaque: most of it has no nodes", health.is_opaque),
             ("of another app than the one in front: look again", health.is_foreign),
-            ("few to use: a picture may show more", health.is_sparse and not health.is_opaque),
+            (
+                "next to nothing could be read: a picture may show more",
+                health.is_sparse and not health.is_opaque and len(lines_of(screen)) <= FEW,
+            ),
             ("lossy: some characters came as dots or \ufffd", health.is_lossy),
             ("never idle: something keeps moving", health.is_never_idle),
             ("not settled", not health.is_settled and not health.is_never_idle),

@@ -10,7 +10,7 @@ import difflib
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -22,6 +22,7 @@ from droidpilot.core.images import Image
 from droidpilot.core.stop import Stop
 from droidpilot.core.text import one_line, quoted, shorten
 from droidpilot.device.driver import App, Driver
+from droidpilot.device.keyboard import AdbKeyboard
 from droidpilot.screens.hierarchy import Node
 from droidpilot.screens.screen import Screen
 from droidpilot.tools.picture_frame import PictureFrame, Taken, no_picture
@@ -85,6 +86,7 @@ class Phone:
     look: Callable[[], Screen]  # a settled look, recorded
     picture: Callable[[], Taken]  # a picture, after waiting for its turn; raises ToolError and DeviceError
     stop: Stop
+    keyboard: AdbKeyboard | None = None  # where the settings let the phone's keyboard be switched for a text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,15 @@ class Done:
     image: Image | None = None  # goes to the asker behind the text
     looks: tuple[Screen, ...] = ()  # what `image` shows: all of them must be screens that may be told
     ends: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a look shows of a write that the phone took. `words` may quote the screen; empty where all is well."""
+
+    name: str  # exact, reformatted, cut, changed, unreadable or late
+    words: str
+    is_failure: bool = False  # it is not what was asked for, or not yet
 
 
 class Tool(Protocol):
@@ -129,6 +140,15 @@ class Tool(Protocol):
 
     def look_after(self, arguments: Any, aim: Aim, before: Screen, after: Screen) -> bool | None:
         """Tell from two looks whether an unknown write happened; None where they cannot tell."""
+        ...
+
+
+@runtime_checkable
+class ReadsBack(Protocol):
+    """A tool whose effect can be read off the screen: not whether it was sent, but what came of it."""
+
+    def read_back(self, arguments: Any, aim: Aim, after: Screen) -> Finding | None:
+        """Compare a look after the write with what was asked for; None where that says nothing."""
         ...
 
 

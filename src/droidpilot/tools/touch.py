@@ -12,7 +12,7 @@ from droidpilot.core.text import shorten
 from droidpilot.screens.hierarchy import Bounds, Node
 from droidpilot.screens.hits import covered_by, tap_point, target_nodes
 from droidpilot.screens.labels import clean, label_of, raw_label
-from droidpilot.screens.screen import Screen, is_page, visible_bounds
+from droidpilot.screens.screen import Screen, is_page, keyboard_windows, visible_bounds
 from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
 
 #: A finger that moves less than this presses instead of dragging. Source: ViewConfiguration touch slop, 8 dp at 3x.
@@ -85,9 +85,9 @@ def _name_at(screen: Screen, nodes: tuple[Node, ...]) -> str:
     return name_of(screen, top if label_of(screen.hierarchy, top).cleaned else taker)
 
 
-def in_quotes(label: str) -> str:
+def in_quotes(label: str, limit: int = 60) -> str:
     """Return a label as it stands in a sentence: cut, in quotes that it cannot close by itself."""
-    return f'"{shorten(label, 60).replace(chr(34), chr(39))}"'
+    return f'"{shorten(label, limit).replace(chr(34), chr(39))}"'
 
 
 def check_point(screen: Screen, x: int, y: int) -> None:
@@ -141,6 +141,12 @@ def aim_at_ref(scene: Scene, ref: int) -> tuple[Node, int, int]:
     point = tap_point(screen.hierarchy, node, screen.display)
     if point is None:
         above = covered_by(screen.hierarchy, node, screen.display)
+        if above is not None and above.window in keyboard_windows(screen.hierarchy, screen.package):
+            raise TargetError(
+                f"{name_of(screen, node)} is covered by the keyboard",
+                code="covered",
+                hint="press back hides the keyboard; or scroll until it is clear of it",
+            )
         by = f"{name_of(screen, above)} ({above.package})" if above is not None else "something else"
         raise TargetError(f"{name_of(screen, node)} is covered by {by}", code="covered", hint="deal with that first")
     return node, *point

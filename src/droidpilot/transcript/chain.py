@@ -4,11 +4,15 @@ A line is compact JSON that ends in `,"prev":"<hex>","hash":"<hex>"}` and one ne
 hash = sha256(prev as hex text + the line's bytes without the `hash` member and without the newline).
 The head is a record of fixed size in a file of its own: number and hash of the last line. The line is written first,
 then the head: a head one behind is a crash, a head ahead of the file is a cut.
+
+With an audit key each line also has a `mac` before its `prev`, over prev and the line without it, and the head record a
+mac over itself: whoever does not have the key can then neither add, change nor cut (HMAC-SHA256, RFC 2104).
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import re
 from collections.abc import Mapping
@@ -26,7 +30,7 @@ _HASH_BYTES = len(b',"hash":""}') + 64
 # stand inside JSON strings here, where an escape means the same.
 _ESCAPED = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_HEAD = re.compile(rb"([+-]\d{12}) ([0-9a-f]{64})\n\Z")
+_HEAD = re.compile(rb"([+-]\d{12}) ([0-9a-f]{64})(?: ([0-9a-f]{64}))?\n\Z")
 _TORN_NOTE = re.compile(r"torn line before this one: (\d+) bytes, sha256 ([0-9a-f]{64})")
 
 
@@ -34,10 +38,11 @@ _TORN_NOTE = re.compile(r"torn line before this one: (\d+) bytes, sha256 ([0-9a-
 class Sealed:
     """A line whose end has the right form. It is genuine only if `claimed == actual`."""
 
-    fields: dict[str, Any]
+    fields: dict[str, Any]  # without mac, prev and hash
     prev: str
     claimed: str
     actual: str
+    mac: str = ""  # empty where it has none
 
     @property
     def is_intact(self) -> bool:
@@ -50,6 +55,7 @@ class Head:
 
     seq: int
     hash: str
+    mac: str = ""  # as it stands in the record; empty where it has none
 
 
 START = Head(-1, GENESIS)
@@ -61,11 +67,20 @@ def to_json(fields: Mapping[str, Any]) -> str:
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def seal(fields: Mapping[str, Any], prev: str) -> tuple[bytes, str]:
-    """Make one line of `fields` that continues `prev`; return its bytes, newline included, and its hash."""
-    body = to_json({**fields, "prev": prev}).encode()
+def seal(fields: Mapping[str, Any], prev: str, *, key: bytes = b"") -> tuple[bytes, str]:
+    """Make one line of `fields` that continues `prev`; return its bytes, newline included, and its hash.
+
+    With a `key` the line gets a mac, too.
+    """
+    sealed = {**fields, "mac": _line_mac(fields, prev, key)} if key else fields
+    body = to_json({**sealed, "prev": prev}).encode()
     digest = _digest(prev, body)
     return body[:-1] + b',"hash":"' + digest.encode() + b'"}\n', digest
+
+
+def is_sealed_with(key: bytes, line: Sealed) -> bool:
+    """Tell whether the line was made by somebody who has `key`."""
+    return hmac.compare_digest(line.mac, _line_mac(line.fields, line.prev, key))
 
 
 def unseal(raw: bytes) -> Sealed | None:
@@ -84,7 +99,10 @@ def unseal(raw: bytes) -> Sealed | None:
     prev, claimed = end[1].decode(), end[2].decode()
     if fields.pop("prev", None) != prev or fields.pop("hash", None) != claimed:
         return None
-    return Sealed(fields, prev, claimed, _digest(prev, raw[:-_HASH_BYTES] + b"}"))
+    mac = fields.pop("mac", "")
+    if not isinstance(mac, str):
+        return None
+    return Sealed(fields, prev, claimed, _digest(prev, raw[:-_HASH_BYTES] + b"}"), mac)
 
 
 def split(data: bytes) -> list[bytes]:
@@ -93,15 +111,21 @@ def split(data: bytes) -> list[bytes]:
     return lines[:-1] if lines[-1] == b"" else lines
 
 
-def head_record(head: Head) -> bytes:
-    """Format the head as the fixed-size record that its file holds."""
-    return f"{head.seq:+013d} {head.hash}\n".encode()
+def head_record(head: Head, *, key: bytes = b"") -> bytes:
+    """Format the head as the fixed-size record that its file holds, with a mac where there is a `key`."""
+    record = f"{head.seq:+013d} {head.hash}"
+    return f"{record} {_mac(key, record.encode())}\n".encode() if key else f"{record}\n".encode()
+
+
+def is_head_sealed_with(key: bytes, head: Head) -> bool:
+    """Tell whether the record was made by somebody who has `key`."""
+    return hmac.compare_digest(head_record(head, key=key), f"{head.seq:+013d} {head.hash} {head.mac}\n".encode())
 
 
 def read_head(data: bytes) -> Head | None:
     """Read the record of a head file; None where it is not one."""
     found = _HEAD.match(data)
-    return None if found is None else Head(int(found[1]), found[2].decode())
+    return None if found is None else Head(int(found[1]), found[2].decode(), (found[3] or b"").decode())
 
 
 def torn_note(block: bytes) -> str:
@@ -116,3 +140,11 @@ def is_torn_note(text: str, block: bytes) -> bool:
 
 def _digest(prev: str, body: bytes) -> str:
     return hashlib.sha256(prev.encode() + body).hexdigest()
+
+
+def _line_mac(fields: Mapping[str, Any], prev: str, key: bytes) -> str:
+    return _mac(key, prev.encode() + to_json(fields).encode())
+
+
+def _mac(key: bytes, data: bytes) -> str:
+    return hmac.new(key, data, hashlib.sha256).hexdigest()

@@ -31,6 +31,7 @@ class Meta(BaseModel):
     outcome: str = Field(default="", description="as in session_ended, empty before")
     exit_code: int | None = Field(default=None, description="the program's exit code")
     serial: str = Field(default="", description="the phone's serial")
+    phone: str = Field(default="", description="names the phone across sessions; empty: its serial does")
     model: str = Field(default="", description="the model's name, empty where none was used")
     pid: int = Field(default=0, description="the process that runs it")
     pid_started: str = Field(
@@ -38,6 +39,9 @@ class Meta(BaseModel):
     )
     turns: int = Field(default=0, description="model requests made")
     actions: int = Field(default=0, description="writes sent")
+    unknown: int | None = Field(
+        default=None, description="writes of which nobody knows whether they happened; null where that was not counted"
+    )
     tokens: int = Field(default=0, description="tokens used")
     usd: float | None = Field(default=None, description="money spent, null where unknown")
     is_running: bool = Field(default=False, description="whether it ran when this was written")

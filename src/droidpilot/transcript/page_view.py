@@ -15,12 +15,15 @@ from droidpilot.core.events import (
     CheckStarted,
     CommandGiven,
     DeviceConnected,
+    LinkLost,
+    LinkRestored,
     ModelAsked,
     ModelFailed,
     ModelReplied,
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     SessionStarted,
 )
 from droidpilot.core.text import plural
@@ -206,6 +209,13 @@ class _Builder:
             case DeviceConnected():
                 about = f"{event.serial}, {event.model}, Android API {event.sdk}, over {event.transport}"
                 self._remark("phone", f"{about}, connected in {event.ms:,} ms", "plain")
+            case LinkLost():
+                self._remark("phone", f"{event.serial} was lost: {event.message}", "warn")
+            case LinkRestored():
+                self._remark("phone", f"{event.serial} is back after {event.ms:,} ms", "plain")
+            case PhoneChanged():
+                words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
+                self._remark("phone", words, "bad" if event.became == "failed" else "plain")
             case SessionStarted():
                 self._section("start", "Start", "start", line.ts)
             case _:

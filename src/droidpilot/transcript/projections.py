@@ -63,6 +63,7 @@ class CallView:
     approval: str = ""  # yes, no, expired, nobody, stopped; "asked" without an answer; empty where nobody was asked
     approver: str = ""
     send_key: str = ""
+    same_as: tuple[str, ...] = ()  # by which the same call is known again
     code: str = ""
     text: str = ""  # what the asker was told
     artifact: str = ""
@@ -192,6 +193,7 @@ def _called(views: dict[str, CallView], seq: int, event: ToolCalled) -> None:
         verdicts=tuple(event.verdicts),
         signals=tuple(event.signals),
         send_key=event.send_key,
+        same_as=tuple(event.same_as),
         kept_picture=event.picture,
     )
 

@@ -45,12 +45,16 @@ class SessionRecord:
     def directory(self) -> Path:
         return self._writer.directory
 
-    def begin(self, line: SessionStarted, *, title: str = "") -> None:
-        """Write the first line and the meta file. `title` names a session without a goal in a list."""
+    def begin(self, line: SessionStarted, *, title: str = "", phone: str = "") -> None:
+        """Write the first line and the meta file.
+
+        `title` names a session without a goal in a list, `phone` the phone where its serial does not.
+        """
         self._update(
             goal=line.goal,
             title=title,
             serial=line.serial,
+            phone=phone,
             model=line.model,
             pid=os.getpid(),
             pid_started=process_started(os.getpid()),
@@ -58,8 +62,8 @@ class SessionRecord:
         )
         self.append(line)
 
-    def end(self, line: SessionEnded) -> None:
-        """Write the last line and the meta file."""
+    def end(self, line: SessionEnded, *, unknown: int = 0) -> None:
+        """Write the last line and the meta file; `unknown` writes may or may not have happened."""
         self.is_ended = True
         self.append(line)
         self._update(
@@ -68,6 +72,7 @@ class SessionRecord:
             exit_code=line.exit_code,
             turns=line.turns,
             actions=line.actions,
+            unknown=unknown,
             tokens=line.tokens,
             usd=line.usd,
             is_running=False,

@@ -13,11 +13,14 @@ from droidpilot.core.events import (
     ApprovalAsked,
     CheckFinished,
     DeviceConnected,
+    LinkLost,
+    LinkRestored,
     ModelFailed,
     ModelReplied,
     Noted,
     Nudged,
     OutcomeResolved,
+    PhoneChanged,
     ScreenObserved,
     SessionEnded,
     SessionStarted,
@@ -150,6 +153,13 @@ def _words(event: AnyEvent, rule_words: Callable[[str], str]) -> tuple[str, str,
     match event:
         case DeviceConnected():
             return "phone", f"{event.serial} connected ({event.transport}, {event.model}, API {event.sdk})", "", ""
+        case LinkLost():
+            return "phone", f"{event.serial} was lost: {event.message}", "lost", event.code
+        case LinkRestored():
+            return "phone", f"{event.serial} is back after {event.ms:,} ms", "back", ", ".join(event.did)
+        case PhoneChanged():
+            words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
+            return "phone", words, "failed" if event.became == "failed" else "", event.became
         case ScreenObserved():
             return "screen", _screen(event), "", ""
         case ModelReplied():

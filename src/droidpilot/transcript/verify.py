@@ -2,8 +2,9 @@
 
 The artifacts that its lines name are part of it: each must be there and be what its digest says. What it cannot see
 is a rewrite of the whole chain and of its head by somebody who may write both; the head's hash, kept elsewhere, shows
-that too. A torn line counts as torn, not as tampered with, in two places only: at the very end of the file, without a
-newline; and before a `noted` line that vouches for its exact bytes, which the writer leaves as it goes on after a kill.
+that too, and so does an audit key that the writer had and that is given here. A torn line counts as torn, not as
+tampered with, in two places only: at the very end of the file, without a newline; and before a `noted` line that
+vouches for its exact bytes, which the writer leaves as it goes on after a kill.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Verification:
     lines: int
     torn: bool = False  # the last line was not finished; the call it belonged to was not sent or not answered
     is_head_behind: bool = False  # killed between the last line and the head
+    is_sealed: bool = False  # written with an audit key
+    is_seal_checked: bool = False  # and every line was checked with it
     notes: tuple[str, ...] = ()
     end: chain.Head = chain.START
     torn_block: bytes = b""  # the bytes of the torn end, for a writer that goes on
@@ -42,6 +45,8 @@ class _Walk:
     """Where the walk through the lines stands."""
 
     session: str
+    key: bytes = b""
+    is_sealed: bool = False  # the first line has a mac
     hashes: list[str] = field(default_factory=list)  # of each good line, by seq
     numbers: list[int] = field(default_factory=list)  # line numbers of the good lines
     kinds: list[object] = field(default_factory=list)  # of each good line, by seq
@@ -58,8 +63,11 @@ class _Walk:
         return b"\n".join(raw for _, raw in self.pending)
 
 
-def verify(directory: Path) -> Verification:
-    """Verify the transcript in a session's directory; names the first bad line. Raises nothing for what it finds."""
+def verify(directory: Path, *, key: bytes = b"") -> Verification:
+    """Verify the transcript in a session's directory; names the first bad line. Raises nothing for what it finds.
+
+    With an audit `key` a transcript that was not written with it is bad from the first line on.
+    """
     try:
         head_bytes = (directory / HEAD).read_bytes()
     except OSError:
@@ -72,14 +80,14 @@ def verify(directory: Path) -> Verification:
         data = b""  # killed between the two files
     except OSError as error:
         return Verification(False, 1, f"the transcript cannot be read: {error}", 0)
-    walk = _Walk(directory.resolve().name)
+    walk = _Walk(directory.resolve().name, key)
     found = _verify_lines(walk, data, head_bytes)
     return found if not found.ok else _with_artifacts(found, walk, directory)
 
 
-def verify_bytes(data: bytes, head_bytes: bytes | None, *, session: str) -> Verification:
+def verify_bytes(data: bytes, head_bytes: bytes | None, *, session: str, key: bytes = b"") -> Verification:
     """Verify the bytes of a transcript and of its head file (None where it is missing), artifacts left out."""
-    return _verify_lines(_Walk(session), data, head_bytes)
+    return _verify_lines(_Walk(session, key), data, head_bytes)
 
 
 def _with_artifacts(found: Verification, walk: _Walk, directory: Path) -> Verification:
@@ -116,6 +124,11 @@ def _step(walk: _Walk, number: int, raw: bytes) -> tuple[int, str] | None:
         return None
     if not sealed.is_intact:
         return number, "its hash does not fit its content: it was changed"
+    if not walk.hashes:
+        walk.is_sealed = bool(sealed.mac)
+    if walk.key and not chain.is_sealed_with(walk.key, sealed):
+        what = "is not the one of the audit key" if sealed.mac else "is missing"
+        return number, f"its mac {what}: written with another key or none, or by somebody else"
     fields = sealed.fields
     if walk.pending:
         first, block = walk.pending[0][0], walk.block
@@ -153,6 +166,8 @@ def _against_head(walk: _Walk, head_bytes: bytes | None, count: int, *, needs_ne
     if head is None:
         what = "is missing" if head_bytes is None else "cannot be read"
         return bad(last + 1, f"the head file {what}: whether lines were cut off here cannot be told")
+    if walk.key and not chain.is_head_sealed_with(walk.key, head):
+        return bad(last + 1, "the head was not written with the audit key: whether lines were cut off cannot be told")
     if head.seq > end.seq:
         missing = head.seq - end.seq
         return bad(last + 1, f"{missing} line(s) from here on were cut off: the head names line number {head.seq}")
@@ -173,6 +188,8 @@ def _against_head(walk: _Walk, head_bytes: bytes | None, count: int, *, needs_ne
         count,
         torn=torn,
         is_head_behind=head.seq < end.seq,
+        is_sealed=walk.is_sealed,
+        is_seal_checked=walk.is_sealed and bool(walk.key),
         notes=notes,
         end=end,
         torn_block=walk.block,

@@ -23,13 +23,15 @@ from droidpilot.transcript.verify import verify
 if TYPE_CHECKING:
     from filelock import FileLock
 
-_ENVELOPE = frozenset({"v", "seq", "ts", "session", "prev", "hash"})
+_ENVELOPE = frozenset({"v", "seq", "ts", "session", "mac", "prev", "hash"})
 
 
 class TranscriptWriter:
     """The one writer of one session's transcript. Make it with `create` or `reopen`, use it as a context manager."""
 
-    def __init__(self, directory: Path, session: str, *, clock: Clock, redactor: Redactor, lock: FileLock) -> None:
+    def __init__(
+        self, directory: Path, session: str, *, clock: Clock, redactor: Redactor, lock: FileLock, key: bytes
+    ) -> None:
         self.directory = directory
         self.session = session
         self.path = directory / TRANSCRIPT
@@ -37,14 +39,17 @@ class TranscriptWriter:
         self.artifacts = ArtifactStore(directory, redactor=redactor)
         self._clock = clock
         self._lock = lock
+        self._key = key
         self._head = chain.START
         self._lines = -1
         self._anchor = -1
         self._broken = ""
 
     @classmethod
-    def create(cls, home: Path, session_id: str, *, clock: Clock, redactor: Redactor) -> TranscriptWriter:
-        """Make the session's directory and an empty transcript in it.
+    def create(
+        cls, home: Path, session_id: str, *, clock: Clock, redactor: Redactor, key: bytes = b""
+    ) -> TranscriptWriter:
+        """Make the session's directory and an empty transcript in it; with an audit `key` it is sealed with that.
 
         Raises TranscriptError where the directory exists already or cannot be made.
         """
@@ -57,26 +62,34 @@ class TranscriptWriter:
                 f"cannot make the session directory {directory}: {error}",
                 hint="check that the state folder can be written and that the disk is not full",
             ) from error
-        writer = cls(directory, session_id, clock=clock, redactor=redactor, lock=_lock(directory))
+        writer = cls(directory, session_id, clock=clock, redactor=redactor, lock=_lock(directory), key=key)
         writer._open(is_new=True)
         return writer
 
     @classmethod
-    def reopen(cls, home: Path, session_id: str, *, clock: Clock, redactor: Redactor) -> TranscriptWriter:
+    def reopen(
+        cls, home: Path, session_id: str, *, clock: Clock, redactor: Redactor, key: bytes = b""
+    ) -> TranscriptWriter:
         """Go on with a transcript that was closed or killed.
 
         Bytes of a torn last line stay as they are; the next line is a `noted` that vouches for them by length and
         digest.
-        Raises TranscriptError where another process writes it, or where it does not verify (INV-96).
+        Raises TranscriptError where another process writes it, where it does not verify (INV-96), and where it was
+        sealed with an audit key and that is not given, or the other way round.
         """
         directory = session_directory(home, check_id(session_id))
-        writer = cls(directory, session_id, clock=clock, redactor=redactor, lock=_lock(directory))
-        found = verify(directory)
+        writer = cls(directory, session_id, clock=clock, redactor=redactor, lock=_lock(directory), key=key)
+        found = verify(directory, key=key)
         if not found.ok:
             writer.close()
             raise TranscriptError(
                 f"the transcript of {session_id} was changed: {found.reason}",
                 hint=f"look at it with `droidpilot session verify {session_id}`; it is not written to any more",
+            )
+        if found.is_sealed and not key:
+            writer.close()
+            raise TranscriptError(
+                f"the transcript of {session_id} is sealed with an audit key", hint="set DROIDPILOT_AUDIT_KEY to it"
             )
         writer._open(is_new=False)
         if found.needs_newline and not found.torn_block:
@@ -121,7 +134,7 @@ class TranscriptWriter:
         seq = self._head.seq + 1
         envelope = {"v": FORMAT, "seq": seq, "ts": timestamp(self._clock), "session": self.session}
         try:
-            line, digest = chain.seal({**envelope, **own}, self._head.hash)
+            line, digest = chain.seal({**envelope, **own}, self._head.hash, key=self._key)
         except (ValueError, TypeError, RecursionError) as error:
             raise self._fail(f"an event of kind {own.get('kind')} cannot be written as JSON: {error}") from error
         if len(line) > chain.MAX_LINE_BYTES:
@@ -158,7 +171,7 @@ class TranscriptWriter:
         # as much again per line. The line before it is on the disk already.
         try:
             os.lseek(self._anchor, 0, os.SEEK_SET)
-            files.write_all(self._anchor, chain.head_record(head))
+            files.write_all(self._anchor, chain.head_record(head, key=self._key))
         except OSError as error:
             raise self._fail(f"cannot write to {self.directory / HEAD}: {error}") from error
         self._head = head

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from droidpilot.core.errors import UsageError
+from droidpilot.virtual.actions import act
 from droidpilot.virtual.control import Ask
 from droidpilot.virtual.phone import Phone
 
@@ -37,4 +38,11 @@ def requests_of(phone: Phone) -> dict[str, Ask]:
         phone.faults.clear(name if isinstance(name, str) else None)
         return phone.faults.state()
 
-    return {"state": state, "fault": fault, "faults": faults, "clear-faults": clear}
+    def do(request: Mapping[str, Any]) -> dict[str, object]:
+        name, words = request.get("name"), request.get("args", [])
+        if not isinstance(name, str) or not isinstance(words, list) or not all(isinstance(w, str) for w in words):
+            raise UsageError("an action needs a name and a list of words")
+        act(phone, name, words)
+        return {"done": name}
+
+    return {"do": do, "state": state, "fault": fault, "faults": faults, "clear-faults": clear}

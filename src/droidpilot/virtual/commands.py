@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from typing import Final
 
 from droidpilot.virtual.commands_apps import APP_COMMANDS
+from droidpilot.virtual.commands_content import content
 from droidpilot.virtual.commands_device import DEVICE_COMMANDS
 from droidpilot.virtual.dumpsys import dumpsys
 from droidpilot.virtual.patterns import BadPattern, Pattern
@@ -64,6 +65,8 @@ def _rm(job: Job) -> int:
 
 def _md5sum(job: Job) -> int:
     code = 0
+    if len(job.args) == 1:
+        job.say(f"{hashlib.md5(job.stdin, usedforsecurity=False).hexdigest()}  -")
     for path in job.args[1:]:
         kept = job.phone.files.read(path)
         if kept is None:
@@ -114,12 +117,42 @@ def _grep(job: Job) -> int:
 
 def _head(job: Job) -> int:
     count = next((int(word.lstrip("-n")) for word in job.args[1:] if word.lstrip("-n").isdigit()), 10)
-    job.out += b"".join(job.stdin.splitlines(keepends=True)[:count])
+    job.write(b"".join(_given(job).splitlines(keepends=True)[:count]))
+    return 0
+
+
+def _given(job: Job) -> bytes:
+    """Return the files that were named one after another, or the input."""
+    paths = [word for word in job.args[1:] if not word.startswith("-") and not word.isdecimal()]
+    kept = [job.phone.files.read(path) for path in paths]
+    return b"".join(file.data for file in kept if file is not None) if paths else job.stdin
+
+
+def _tail(job: Job) -> int:
+    count = next((int(word.lstrip("-n")) for word in job.args[1:] if word.lstrip("-n").isdigit()), 10)
+    job.write(b"".join(_given(job).splitlines(keepends=True)[-count:]))
+    return 0
+
+
+def _sort(job: Job) -> int:
+    lines = sorted(_given(job).splitlines(), reverse="-r" in job.args)
+    job.write(b"".join(line + b"\n" for line in lines))
+    return 0
+
+
+def _tee(job: Job) -> int:
+    job.write(job.stdin)
+    try:
+        for path in [word for word in job.args[1:] if not word.startswith("-")]:
+            job.phone.files.write(path, File(job.stdin, 0o100644, job.phone.wall_s()))
+    except StoreFull as full:
+        return job.fail(f"tee: {full}")
     return 0
 
 
 def _wc(job: Job) -> int:
-    job.say(str(len(job.stdin.splitlines())))
+    data = _given(job)
+    job.say(str(len(data) if "-c" in job.args else len(data.split()) if "-w" in job.args else data.count(b"\n")))
     return 0
 
 
@@ -203,8 +236,11 @@ FILE_COMMANDS: Final[dict[str, Command]] = {
     "reboot": _reboot,
     "rm": _rm,
     "sleep": _sleep,
+    "sort": _sort,
     "stat": _stat,
     "sync": _quiet,
+    "tail": _tail,
+    "tee": _tee,
     "touch": _touch_file,
     "toybox": _toybox,
     "true": _quiet,
@@ -213,3 +249,4 @@ FILE_COMMANDS: Final[dict[str, Command]] = {
     "whoami": _whoami,
 }
 COMMANDS: Final[dict[str, Command]] = {**FILE_COMMANDS, **DEVICE_COMMANDS, **APP_COMMANDS, "dumpsys": dumpsys}
+COMMANDS["content"] = content

@@ -1,4 +1,4 @@
-"""Commands about apps: am, pm, cmd package, monkey, ps. Texts and codes are those libraries look at.
+"""Commands about apps: am, cmd, monkey, ps. Texts and codes are those libraries look at.
 
 This file must never know a view.
 """
@@ -10,23 +10,19 @@ import binascii
 from collections.abc import Awaitable
 from typing import Final
 
+from droidpilot.virtual.commands_packages import component, pm
+from droidpilot.virtual.commands_services import CMD_SERVICES
+from droidpilot.virtual.host import Viewer
 from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD
-
-FIRST_PID = 2_000
 
 
 def process_id(phone: Phone, package: str) -> int | None:
     """Return the pid of a package that runs, else None."""
     if package not in phone.tasks or package not in phone.packages:
         return None
-    return FIRST_PID + phone.packages[package].uid - 10_000
-
-
-def component(phone: Phone, package: str) -> str:
-    """Return `package/activity` of an app's launcher entry."""
-    return f"{package}/{phone.apps[package].activity}"
+    return phone.pid_of(package)
 
 
 async def _monkey(job: Job) -> int:
@@ -52,6 +48,9 @@ async def _am(job: Job) -> int:
         async with job.context.trouble.call("start"):
             job.phone.stop(job.args[-1])
             return 0
+    if verb == "crash" and len(job.args) > 2:
+        job.phone.crash(job.args[-1], "android.app.RemoteServiceException: shell-induced crash")
+        return 0
     if verb in ("kill", "kill-all"):
         return 0
     if verb == "broadcast":
@@ -77,7 +76,13 @@ def _am_start(job: Job) -> int:
     if name is None and _option(words, "-c") == "android.intent.category.HOME":
         name = component(job.phone, HOME)
     if name is None:
-        job.say(f"Starting: Intent {{ act={action[:200]} dat={(_option(words, '-d') or '')[:200]} }}")
+        url = _option(words, "-d") or ""
+        job.say(f"Starting: Intent {{ act={action[:200]} dat={url[:200]} }}")
+        if action == "android.intent.action.VIEW" and url.startswith(("http://", "https://")):
+            viewer = next((app for app in job.phone.apps.values() if isinstance(app, Viewer)), None)
+            if viewer is not None:
+                viewer.view(url)
+                return 0
         return job.fail("Error: Activity not started, unable to resolve Intent", 1)
     job.say(f"Starting: Intent {{ cmp={name[:200]} }}")
     package, _, activity = name.partition("/")
@@ -111,6 +116,7 @@ async def _am_broadcast(job: Job) -> int:
 
 def _keyboard(job: Job, action: str, words: list[str]) -> int:
     """Do what a broadcast asks of the keyboard for adb."""
+    phone = job.phone
     if action == "ADB_KEYBOARD_INPUT_TEXT":
         try:
             text = base64.b64decode(_option(words, "text") or "", validate=True).decode("utf-8")
@@ -120,93 +126,24 @@ def _keyboard(job: Job, action: str, words: list[str]) -> int:
         job.context.touch.type_text(text, kind="keyboard_text")
     elif action == "ADB_KEYBOARD_CLEAR_TEXT":
         job.context.touch.clear_focused()
+    elif action == "ADB_KEYBOARD_HIDE":
+        phone.later(phone.keyboard.hide)
     elif action in ("ADB_KEYBOARD_EDITOR_CODE", "ADB_KEYBOARD_SMART_ENTER"):
         job.context.touch.key(66)
     job.say('Broadcast completed: result=-1, data="success"')
     return 0
 
 
-def _pm(job: Job) -> int:
-    words = job.args[1:]
-    phone = job.phone
-    verb = words[0] if words else ""
-    names = [word for word in words[1:] if not word.startswith("-")]
-    if verb == "list" and names[:1] == ["packages"]:
-        flags = [word for word in words if word.startswith("-")]
-        wanted = names[1] if len(names) > 1 else ""
-        for package in sorted(phone.packages.values(), key=lambda package: package.name):
-            is_asked = not (("-3" in flags and package.is_system) or ("-s" in flags and not package.is_system))
-            if wanted in package.name and is_asked:
-                shown = f"/data/app/{package.name}/base.apk={package.name}" if "-f" in flags else package.name
-                job.say(f"package:{shown}")
-        return 0
-    if verb == "path" and names:
-        if names[0] not in phone.packages:
-            return 1
-        job.say(f"package:/data/app/~~virtual==/{names[0]}/base.apk")
-        return 0
-    if verb == "clear" and names:
-        if names[0] not in phone.packages:
-            job.say("Failed")
-            return 1
-        phone.stop(names[0])
-        if names[0] in phone.apps:
-            phone.apps[names[0]].clear()
-        job.say("Success")
-        return 0
-    if verb in ("query-activities", "resolve-activity"):
-        return _activities(job, verb, words)
-    if verb == "grant":
-        return 0
-    if verb in ("install", "uninstall"):
-        job.say(
-            "Failure [INSTALL_FAILED_USER_RESTRICTED]"
-            if verb == "install"
-            else "Failure [DELETE_FAILED_INTERNAL_ERROR]"
-        )
-        return 1
-    return job.fail(f"Unknown command: {verb[:100]}", 255)
-
-
-def _activities(job: Job, verb: str, words: list[str]) -> int:
-    """List launcher entries. Source: `cmd package help` of Android 14."""
-    phone = job.phone
-    if verb == "resolve-activity":
-        package = words[-1]
-        if package not in phone.apps:
-            job.say("No activity found")
-            return 0
-        if "--brief" in words:
-            job.say("priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false")
-        job.say(component(phone, package))
-        return 0
-    found = [(component(phone, package), label) for package, label in phone.launchable_apps()]
-    if "--components" in words:
-        for name, _ in found:
-            job.say(name)
-        return 0
-    job.say(f"{len(found)} activities found:")
-    for number, (name, label) in enumerate(found):
-        job.say(
-            f"  Activity #{number}:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false"
-        )
-        if "--brief" in words:
-            job.say(f"    {name}")
-            continue
-        package, _, activity = name.partition("/")
-        full = f"{package}{activity}" if activity.startswith(".") else activity
-        job.say(f"    ActivityInfo:\n      name={full}\n      packageName={package}")
-        job.say(f"      labelRes=0x0 nonLocalizedLabel={label} icon=0x0 banner=0x0")
-    return 0
-
-
 def _cmd(job: Job) -> int | Awaitable[int]:
     if job.args[1:2] == ["package"]:
         job.args = ["pm", *job.args[2:]]
-        return _pm(job)
+        return pm(job)
     if job.args[1:2] == ["activity"]:
         job.args = ["am", *job.args[2:]]
         return _am(job)
+    service = CMD_SERVICES.get(" ".join(job.args[1:2]))
+    if service is not None:
+        return service(job)
     return job.fail(f"cmd: Can't find service: {' '.join(job.args[1:2])[:100]}", 20)
 
 
@@ -231,6 +168,6 @@ APP_COMMANDS: Final[dict[str, Command]] = {
     "cmd": _cmd,
     "monkey": _monkey,
     "pidof": _pidof,
-    "pm": _pm,
+    "pm": pm,
     "ps": _ps,
 }

@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import Final
 
 from droidpilot.virtual import broken_dumps
+from droidpilot.virtual.commands_log import logcat
+from droidpilot.virtual.commands_services import nc, refuse_recording
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
-from droidpilot.virtual.phone import MODEL, RELEASE, SDK, Phone
+from droidpilot.virtual.phone import MODEL, RELEASES, SDK, Phone
 from droidpilot.virtual.scene_port import DumpRefused
 from droidpilot.virtual.shell import Command, Job
-from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, File, StoreFull
+from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, NESTED_IME, File, StoreFull
 
 MAX_SWIPE_MS = 60_000
 DENIED = (
@@ -21,16 +23,21 @@ DENIED = (
     "requires:android.permission.WRITE_SECURE_SETTINGS"
 )
 SWIPE_MS = 300
+SOURCES = frozenset({"touchscreen", "keyboard", "mouse", "stylus", "touchpad", "trackball", "dpad", "gamepad"})
+MOTIONS = {"DOWN": 0, "UP": 1, "MOVE": 2}
+KEY_UP, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_CENTER = 19, 20, 21, 22, 23
+COMBINATIONS = {("113", "50"): 279, ("114", "50"): 279, ("57", "61"): 187, ("58", "61"): 187}
+"""Keys held together that mean what one key means: Ctrl+V is paste, Alt+Tab the recent apps."""
 DISPLAY_ID = "4619827259835644672"
 """What SurfaceFlinger calls the only display."""
 
 
-def properties(seed: int) -> dict[str, str]:
+def properties(seed: int, sdk: int = SDK) -> dict[str, str]:
     """Return the system properties that `getprop` knows."""
     return {
         "ro.serialno": f"VIRTUAL{seed:08d}"[-16:],
-        "ro.build.version.sdk": str(SDK),
-        "ro.build.version.release": RELEASE,
+        "ro.build.version.sdk": str(sdk),
+        "ro.build.version.release": RELEASES[sdk],
         "ro.product.brand": "droidpilot",
         "ro.product.manufacturer": "droidpilot",
         "ro.product.model": MODEL,
@@ -48,7 +55,7 @@ def properties(seed: int) -> dict[str, str]:
 
 
 def _getprop(job: Job) -> int:
-    known = properties(job.phone.seed)
+    known = properties(job.phone.seed, job.phone.sdk)
     if len(job.args) == 1:
         for name, value in sorted(known.items()):
             job.say(f"[{name}]: [{value}]")
@@ -127,30 +134,34 @@ def _svc(job: Job) -> int:
 
 def installed_imes(phone: Phone) -> list[str]:
     """Return the keyboards that are installed."""
-    return [name for name in (LATIN_IME, ADB_KEYBOARD) if name == LATIN_IME or name.split("/")[0] in phone.packages]
+    known = (LATIN_IME, NESTED_IME, ADB_KEYBOARD)
+    return [name for name in known if name == LATIN_IME or name.split("/")[0] in phone.packages]
 
 
 def _ime(job: Job) -> int:
     settings = job.phone.settings
     verb = job.args[1] if len(job.args) > 1 else ""
     installed = installed_imes(job.phone)
-    enabled = [name for name in (settings.get("secure", "enabled_input_methods") or "").split(":") if name in installed]
+    # `id;subtype;subtype`: each keyboard keeps its own, whichever other is switched on or off.
+    entries = [entry for entry in (settings.get("secure", "enabled_input_methods") or "").split(":") if entry]
+    enabled = [entry.partition(";")[0] for entry in entries]
     if verb == "list":
-        for name in installed if "-a" in job.args else enabled:
+        for name in installed if "-a" in job.args else [name for name in enabled if name in installed]:
             job.say(name)
         return 0
     name = job.args[2] if len(job.args) > 2 else ""
     if name not in installed:
         return job.fail(f"Unknown input method {name[:200]} cannot be {verb}d for user #0", 255)
     if verb == "enable":
-        settings.put("secure", "enabled_input_methods", ":".join(dict.fromkeys([*enabled, name])), source="shell")
+        more = [name] if name not in enabled else []
+        settings.put("secure", "enabled_input_methods", ":".join([*entries, *more]), source="shell")
         job.say(f"Input method {name}: now enabled for user #0")
     elif verb == "set":
         if not job.phone.faults.is_set("ime-stuck"):
             settings.put("secure", "default_input_method", name, source="shell")
         job.say(f"Input method {name} selected for user #0")
     elif verb == "disable":
-        left = [kept for kept in enabled if kept != name]
+        left = [entry for entry in entries if entry.partition(";")[0] != name]
         settings.put("secure", "enabled_input_methods", ":".join(left), source="shell")
         if settings.get("secure", "default_input_method") == name:
             settings.put("secure", "default_input_method", LATIN_IME, source="shell")
@@ -173,7 +184,7 @@ async def _inject(job: Job) -> int:
     words = job.args[1:]
     if words[:1] == ["-d"]:
         words = words[2:]
-    if words and words[0] in ("touchscreen", "keyboard"):
+    if words and words[0] in SOURCES:
         words = words[1:]
     verb, rest = (words[0], words[1:]) if words else ("", [])
     touch = job.context.touch
@@ -192,6 +203,16 @@ async def _inject(job: Job) -> int:
             for name in rest:
                 if not name.startswith("--"):
                     touch.key(key_code(name), is_long="--longpress" in rest)
+        elif verb == "keycombination" and len(rest) in (2, 4):
+            codes = [str(key_code(name)) for name in (rest[2:] if rest[0] == "-t" else rest)]
+            touch.key(COMBINATIONS.get((codes[0], codes[1]), int(codes[1])))
+        elif verb == "press" and not rest:
+            touch.key(KEY_CENTER)
+        elif verb == "roll" and len(rest) == 2:
+            dx, dy = float(rest[0]), float(rest[1])
+            touch.key((KEY_RIGHT if dx > 0 else KEY_LEFT) if abs(dx) >= abs(dy) else (KEY_DOWN if dy > 0 else KEY_UP))
+        elif verb == "motionevent" and len(rest) == 3 and rest[0].upper() in MOTIONS:
+            touch.finger(MOTIONS[rest[0].upper()], float(rest[1]), float(rest[2]))
         else:
             return job.fail("Error: Invalid arguments for command: " + " ".join(words)[:200], 255)
     except ValueError as problem:
@@ -301,18 +322,6 @@ def _ip(job: Job) -> int:
     return 0
 
 
-async def _logcat(job: Job) -> int:
-    if "-c" in job.args or "--clear" in job.args:
-        return 0
-    head = b"--------- beginning of main\n"
-    if "-d" in job.args or job.emit is None:
-        job.out += head
-    else:
-        await job.emit(1, head)
-        await job.context.forever()
-    return 0
-
-
 DEVICE_COMMANDS: Final[dict[str, Command]] = {
     "app_process": _app_process,
     "getprop": _getprop,
@@ -320,8 +329,10 @@ DEVICE_COMMANDS: Final[dict[str, Command]] = {
     "ime": _ime,
     "input": _input,
     "ip": _ip,
-    "logcat": _logcat,
+    "logcat": logcat,
+    "nc": nc,
     "screencap": _screencap,
+    "screenrecord": refuse_recording,
     "settings": _settings,
     "svc": _svc,
     "uiautomator": _uiautomator,

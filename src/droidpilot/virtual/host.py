@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from droidpilot.virtual.display import Display
 from droidpilot.virtual.logbook import Level
@@ -154,4 +154,13 @@ class App(Protocol):
 
     def state(self) -> dict[str, object]:
         """Return the app's part of the truth."""
+        ...
+
+
+@runtime_checkable
+class Viewer(Protocol):
+    """An app that shows pages of the web: `am start -a android.intent.action.VIEW -d URL` goes to the first of them."""
+
+    def view(self, url: str) -> None:
+        """Come to the front with the page of a URL."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidpilot.virtual.touch import CHARACTERS
+from droidpilot.virtual.editing import CHARACTERS
 
 NAMES: Final[dict[str, int]] = {
     "HOME": 3, "BACK": 4, "DPAD_UP": 19, "DPAD_DOWN": 20, "DPAD_LEFT": 21, "DPAD_RIGHT": 22, "DPAD_CENTER": 23,

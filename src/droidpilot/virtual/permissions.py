@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidpilot.virtual.schedule import Schedule
+from droidpilot.virtual.tasks import Tasks
 from droidpilot.virtual.views import View
 from droidpilot.virtual.widgets import button, label
 from droidpilot.virtual.windows import Window
@@ -117,3 +119,43 @@ def permission_window(app_label: str, permission: str, answer: OnAnswer, *, is_l
     return Window(
         CONTROLLER, ACTIVITY, "Permission", f"permission/{permission}", body, is_dialog=True, closes_outside=False
     )
+
+
+class Asking:
+    """Asks the person, where somebody still has to be asked."""
+
+    def __init__(
+        self, permissions: Permissions, tasks: Tasks, schedule: Schedule, label_of: Callable[[str], str]
+    ) -> None:
+        self._permissions = permissions
+        self._tasks = tasks
+        self._schedule = schedule
+        self._label_of = label_of
+
+    def ask(self, package: str, permission: str, on_answer: OnAnswer) -> None:
+        """Show the dialog over the app, or answer at once where it is not shown any more."""
+        permissions, schedule = self._permissions, self._schedule
+        permissions.declare(package, [permission])
+        if permissions.is_granted(package, permission) or not permissions.may_ask(package, permission):
+            on_answer(permissions.is_granted(package, permission))
+            return
+
+        def answered(is_yes: bool | None) -> None:
+            # Of two fast taps the first one answers, and an app that is gone is told nothing.
+            if not self._tasks.has(window):
+                return
+            self._tasks.close(window)
+            if is_yes:
+                permissions.put(package, permission, True)
+            elif is_yes is not None:
+                permissions.refuse(package, permission)
+            on_answer(bool(is_yes))
+
+        window = permission_window(
+            self._label_of(package),
+            permission,
+            lambda is_yes: schedule.later(lambda: answered(is_yes)),
+            is_last_time=permissions.has_refused(package, permission),
+        )
+        window.on_back = lambda: answered(None)
+        schedule.later(lambda: self._tasks.open(window, task=package))

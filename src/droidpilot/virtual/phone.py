@@ -1,72 +1,58 @@
 """The virtual phone: its windows, its time, its inputs and the truth about all of it.
 
-One lock guards everything, so a test may ask for the state while the server's thread drives. This file must never know
-a socket, a shell or a wire format.
+Puts its parts together and is what apps, the shell and tests hold in their hands. One lock guards everything, so a test
+may ask for the state while the server's thread drives. This file must never know a socket, a shell or a wire format.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from random import Random
 
 from droidpilot.core.clock import Clock, SystemClock
+from droidpilot.core.errors import UsageError
+from droidpilot.virtual import editing
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
 from droidpilot.virtual.apps.more import more_apps
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
+from droidpilot.virtual.failing import ANR_MS, Failing
 from droidpilot.virtual.faults import Faults
-from droidpilot.virtual.hierarchy import SeenNode, see, to_xml
+from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.host import App
 from droidpilot.virtual.inputs import InputLog
+from droidpilot.virtual.keyboard import Keyboard
+from droidpilot.virtual.keyguard import Keyguard
 from droidpilot.virtual.logbook import Level, Logbook, LogLine
 from droidpilot.virtual.motion import MOVE_MS, Slide
-from droidpilot.virtual.notifications import Notifications
-from droidpilot.virtual.permissions import Permissions, permission_window
+from droidpilot.virtual.notifications import Notification, Notifications
+from droidpilot.virtual.obstructions import KINDS
+from droidpilot.virtual.orientation import Orientation
+from droidpilot.virtual.permissions import Asking, Permissions
+from droidpilot.virtual.person import Person
 from droidpilot.virtual.scene_port import Scene
-from droidpilot.virtual.scene_scan import as_text
 from droidpilot.virtual.schedule import Schedule
+from droidpilot.virtual.shade import Shade
+from droidpilot.virtual.sight import Look, Sight
+from droidpilot.virtual.stack import Stack
 from droidpilot.virtual.store import LATIN_IME, Files, Settings
 from droidpilot.virtual.tasks import HOME, Tasks
+from droidpilot.virtual.truth import truth
+from droidpilot.virtual.views import TextField
 from droidpilot.virtual.wifi import Wifi, networks_in_reach
 from droidpilot.virtual.windows import Room, Window
 
-__all__ = ["HOME", "MODEL", "SDK", "TRANSITION_MS", "Look", "Phone", "Shown"]
+__all__ = ["HOME", "MODEL", "RELEASES", "SDK", "TRANSITION_MS", "Look", "Phone"]
 TRANSITION_MS = 280
 """A change begins to show 0 to so many ms after the input that made it."""
 SDK = 34
-RELEASE = "14"
+RELEASES = {33: "13", 34: "14", 35: "15", 36: "16"}
+"""API level to Android version."""
 MODEL = "Virtual Phone"
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A window that accessibility reports, and what it sees of it."""
-
-    window: Window
-    root: SeenNode
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What accessibility sees at one moment, and whether it would see the same later.
-
-    Roots come top to bottom. Source: AccessibilityWindowManager reports windows in descending layers; the server in the
-    phone keeps them in a hash set, whose order nobody promises, and a dump of a phone with three windows has this one.
-    """
-
-    version: int
-    is_still: bool
-    roots: list[SeenNode]
-    windows: tuple[Shown, ...] = ()
-    """The same top to bottom with their windows; none where a scene is shown."""
-
-    @property
-    def root(self) -> SeenNode | None:
-        return self.roots[0] if self.roots else None
+FIRST_PID, FIRST_UID = 2_000, 10_000
 
 
 class Phone:
@@ -79,8 +65,13 @@ class Phone:
         transition_ms: int = TRANSITION_MS,
         move_ms: int = MOVE_MS,
         clock: Clock | None = None,
+        sdk: int = SDK,
+        anr_ms: int = ANR_MS,
     ) -> None:
+        if sdk not in RELEASES:
+            raise UsageError(f"no virtual phone of API level {sdk}", hint=f"known: {', '.join(map(str, RELEASES))}")
         self.seed = seed
+        self.sdk = sdk
         self.lock = threading.RLock()
         self.inputs = InputLog()
         self.faults = Faults()
@@ -91,8 +82,7 @@ class Phone:
             transition_ms=transition_ms,
             move_ms=move_ms,
         )
-        self._look: Look | None = None
-        self._xml: tuple[Look, int, str] | None = None
+        self._anr_ms = anr_ms
         self._scene: Scene | None = None
         self.screen_on = True
         self.clipboard = ""
@@ -100,10 +90,11 @@ class Phone:
         self.resets = 0
         self._display = Display(on_change=self.changed)
         self.logbook = Logbook()
+        self.person = Person(self)
         self._start_over()
 
     def _start_over(self) -> None:
-        self.settings = Settings(on_change=self.changed)
+        self.settings = Settings(on_change=self._settings_changed)
         self.files = Files(is_full=lambda: self.faults.is_set("storage-full"))
         self.wifi = Wifi(self.settings, networks_in_reach(self.random("wifi")))
         self.packages: dict[str, Package] = {p.name: p for p in installed_packages(self.random("packages"))}
@@ -114,11 +105,42 @@ class Phone:
             *more_apps(self),
         ]
         self.apps: dict[str, App] = {app.package: app for app in made}
-        self.tasks = Tasks(self.apps, self.time, on_start=self._started)
         self.notifications = Notifications()
         self.permissions = Permissions()
-        self.hung: set[str] = set()
-        self.overlays: list[Window] = []
+        self._obstructions: list[str] = []
+        self._display.rotation = 0
+        self.orientation = Orientation(self._display, self.settings, self.time)
+        self._put_up_windows()
+        self.changed()
+
+    def _put_up_windows(self, keyguard: Keyguard | None = None) -> None:
+        self.tasks = Tasks(self.apps, self.time, on_start=self._started)
+        self.keyguard = keyguard or Keyguard(self.time, lambda: self.notifications.shown)
+        self.keyboard = Keyboard(
+            self.time, self.settings, lambda: self.display.rect, press=self.edit_key, type=self._type_on_keyboard
+        )
+        self.shade = Shade(self.time, self.settings, self.notifications, label_of=self.label_of, on_pick=self._picked)
+        self.failing = Failing(
+            self.time,
+            self.settings,
+            self.logbook,
+            anr_ms=self._anr_ms,
+            label_of=self.label_of,
+            pid_of=self.pid_of,
+            stop=self.stop,
+            start=self.start,
+        )
+        self.asking = Asking(self.permissions, self.tasks, self.time, self.label_of)
+        self.stack = Stack(self.tasks, self.keyboard, self.keyguard, self.shade, self.failing)
+        self.sight = Sight(self.time, self.stack, lambda: self.display)
+        self.sight.scene = self._scene
+
+    def reset(self) -> None:
+        self.resets += 1
+        self._start_over()
+
+    def _settings_changed(self) -> None:
+        self.orientation.follow()
         self.changed()
 
     # time
@@ -165,7 +187,7 @@ class Phone:
     def is_idle(self) -> bool:
         """Tell whether nothing moves and no change is on its way."""
         with self.lock:
-            return self.time.is_idle and not self._is_restless()
+            return self.time.is_idle and not self.stack.is_restless
 
     @property
     def still_since_ms(self) -> int:
@@ -187,18 +209,18 @@ class Phone:
     @scene.setter
     def scene(self, scene: Scene | None) -> None:
         with self.lock:
-            self._scene = scene
+            self._scene = self.sight.scene = scene
             self.changed()
+
+    @property
+    def top(self) -> Window:
+        """The window that has focus."""
+        return self.stack.top
 
     @property
     def front(self) -> str:
         """The package whose task is in front."""
         return self.tasks.front
-
-    @property
-    def top(self) -> Window:
-        """The window that has focus."""
-        return self.tasks.top
 
     @property
     def package(self) -> str:
@@ -217,14 +239,11 @@ class Phone:
 
     def windows(self) -> list[Window]:
         """Return the windows that are shown, bottom to top."""
-        return [*self.tasks.shown, *self.overlays]
+        return self.stack.shown()
 
     def room(self, window: Window) -> Room:
         """Return where a window is laid out now."""
-        return Room(self.display.rect)
-
-    def _is_restless(self) -> bool:
-        return any(window.is_restless() for window in self.windows())
+        return self.stack.room(window, self.display)
 
     def open(self, window: Window) -> None:
         self.later(lambda: self.tasks.open(window))
@@ -233,21 +252,15 @@ class Phone:
         self.later(lambda: self.tasks.close(window))
 
     def back(self) -> None:
-        self.later(self._back)
-
-    def _back(self) -> None:
-        if self.top.on_back is not None:
-            self.top.on_back()
-        else:
-            self.tasks.back()
+        self.later(self.stack.back)
 
     def home(self) -> None:
         """Go to the launcher, after the usual delay."""
-        self.later(self.tasks.home)
+        self.later(self.stack.home)
 
     def show_recents(self) -> None:
         """Open the overview of recent apps, after the usual delay."""
-        self.later(self.tasks.overview)
+        self.later(self.stack.overview)
 
     def start(self, package: str) -> bool:
         if package not in self.apps:
@@ -256,13 +269,28 @@ class Phone:
         return True
 
     def _started(self, package: str) -> None:
-        """Do what happens when an app was started anew."""
+        """Show what waits to get in the way of the app that is started next."""
+        if package != HOME:
+            for kind in self._obstructions:
+                self.tasks.open(KINDS[kind](self, package, self.label_of(package)))
+            self._obstructions.clear()
+
+    def obstruct(self, kind: str) -> None:
+        """Let something get in the way when an app is started next: one of obstructions.KINDS.
+
+        Raises:
+            UsageError: there is no such kind.
+        """
+        if kind not in KINDS:
+            raise UsageError(f"no obstruction {kind[:60]!r}", hint=f"known: {', '.join(KINDS)}")
+        with self.lock:
+            self._obstructions.append(kind)
 
     def stop(self, package: str) -> None:
         """Stop an app at once, as `am force-stop` does."""
         with self.lock:
             self.tasks.stop(package)
-            self.hung.discard(package)
+            self.failing.recover(package)
             self.changed()
 
     @property
@@ -281,24 +309,23 @@ class Phone:
         self.later(self.tasks.forget_recents)
 
     def show_overlay(self, window: Window) -> None:
-        self.later(lambda: self.overlays.append(window))
+        self.later(lambda: self.stack.overlays.append(window))
 
     def hide_overlay(self, window: Window) -> None:
-        self.later(lambda: self.overlays.remove(window) if window in self.overlays else None)
+        self.later(lambda: self.stack.overlays.remove(window) if window in self.stack.overlays else None)
 
     def toast(self, text: str) -> None:
         self.last_toast = text
 
     def restart(self) -> None:
-        """Start anew, as after a reboot: no app runs, nothing is recent, the clipboard is empty."""
+        """Start anew, as after a reboot: no app runs, nothing is recent, the clipboard is empty, the screen locked."""
         with self.lock:
             self.time.forget()
-            self.tasks = Tasks(self.apps, self.time, on_start=self._started)
-            self.overlays = []
-            self.hung.clear()
-            self.clipboard, self.last_toast = "", None
             self.notifications = Notifications()
+            self.clipboard, self.last_toast = "", None
             self.screen_on = True
+            self._put_up_windows(self.keyguard)
+            self.keyguard.started()
             self.changed()
 
     def install(self, package: Package) -> None:
@@ -320,54 +347,59 @@ class Phone:
             self.changed()
             return True
 
-    def reset(self) -> None:
-        self.resets += 1
-        self._start_over()
+    # text
+
+    def fields(self) -> list[TextField]:
+        """Return the text fields in sight, in their order."""
+        return [n.view.edits for root in self.look().roots for n in root.walk() if n.view.edits is not None]
+
+    def edit_key(self, code: int) -> None:
+        """Give a key to the window that has focus."""
+        editing.press(self.top, code, fields=self.fields(), clipboard=self.clipboard)
+        self.changed()
+
+    def _type_on_keyboard(self, text: str) -> None:
+        field = self.top.focus
+        if field is not None:
+            field.put(field.text + text)
+            self.changed()
 
     # what apps ask of the phone
+
+    def label_of(self, package: str) -> str:
+        """Return the name that a person knows an app by."""
+        app = self.apps.get(package)
+        return app.label if app is not None else self.packages[package].label if package in self.packages else package
+
+    def pid_of(self, package: str) -> int:
+        """Return the process id that an app has while it runs; 0 for an unknown one."""
+        return FIRST_PID + self.packages[package].uid - FIRST_UID if package in self.packages else 0
 
     def notify(self, title: str, text: str, *, package: str, on_click: Callable[[], None] | None = None) -> None:
         with self.lock:
             self.notifications.post(title, text, package=package, now_ms=self.now_ms(), on_click=on_click)
             self.changed()
 
+    def _picked(self, notification: Notification) -> None:
+        if notification.on_click is not None:
+            notification.on_click()
+        else:
+            self.start(notification.package)
+
     def is_granted(self, package: str, permission: str) -> bool:
         return self.permissions.is_granted(package, permission)
 
     def ask_permission(self, package: str, permission: str, on_answer: Callable[[bool], None]) -> None:
-        if self.is_granted(package, permission) or not self.permissions.may_ask(package, permission):
-            on_answer(self.is_granted(package, permission))
-            return
-
-        def answered(is_yes: bool | None) -> None:
-            if not self.tasks.has(window):
-                return
-            self.tasks.close(window)
-            if is_yes:
-                self.permissions.put(package, permission, True)
-            elif is_yes is not None:
-                self.permissions.refuse(package, permission)
-            on_answer(bool(is_yes))
-
-        app = self.apps.get(package)
-        window = permission_window(
-            app.label if app is not None else package,
-            permission,
-            lambda is_yes: self.later(lambda: answered(is_yes)),
-            is_last_time=self.permissions.has_refused(package, permission),
-        )
-        window.on_back = lambda: answered(None)
-        self.later(lambda: self.tasks.open(window, task=package))
+        with self.lock:
+            self.asking.ask(package, permission, on_answer)
 
     def crash(self, package: str, reason: str) -> None:
         with self.lock:
-            text = f"FATAL EXCEPTION: main\nProcess: {package}, PID: 0\n{reason}"
-            self.logbook.write("AndroidRuntime", text, at_ms=self.now_ms(), level="E", buffer="crash")
-            self.stop(package)
+            self.failing.crash(package, reason)
 
     def hang(self, package: str) -> None:
         with self.lock:
-            self.hung.add(package)
+            self.failing.hang(package)
 
     def log(self, tag: str, text: str, level: Level = "I") -> None:
         with self.lock:
@@ -384,79 +416,31 @@ class Phone:
         """Return what accessibility sees now."""
         with self.lock:
             self.advance()
-            if self._scene is not None:
-                # Asked each time: it may go to another page by itself.
-                self._look = Look(self.time.version, self.time.is_still, self._scene.roots())
-                return self._look
-            kept = self._look
-            if kept is not None and kept.is_still and kept.version == self.time.version:
-                return kept
-            seen: list[Shown] = []
-            for window in reversed(self.windows()):
-                root = self.see(window)
-                if root is not None:
-                    seen.append(Shown(window, root))
-                # What is below such a window can neither be touched nor is it reported.
-                if window.is_modal:
-                    break
-            is_still = self.time.is_still and not self._is_restless()
-            self._look = Look(self.time.version, is_still, [shown.root for shown in seen], tuple(seen))
-            return self._look
+            return self.sight.look()
 
     def see(self, window: Window) -> SeenNode | None:
         """Build a window as it is now; None where nothing of it can be seen."""
-        room = self.room(window)
-        return see(window.tree(self.now_ms(), room), window.package, room.screen)
+        return self.sight.see(window)
 
     def dump(self, max_depth: int, *, is_compressed: bool = False) -> str:
         """Return the UI hierarchy as XML, compressed where that is asked for; a scene is what it is."""
         with self.lock:
-            if self._scene is not None:
-                return as_text(self._scene.dump())
-            look = self.look()
-            if is_compressed:
-                return to_xml(look.roots, rotation=self.display.rotation, max_depth=max_depth, is_compressed=True)
-            if self._xml is None or self._xml[0] is not look or self._xml[1] != max_depth:
-                self._xml = (look, max_depth, to_xml(look.roots, rotation=self.display.rotation, max_depth=max_depth))
-            return self._xml[2]
+            self.advance()
+            return self.sight.dump(max_depth, is_compressed=is_compressed)
 
     def dump_bytes(self, max_depth: int, *, is_compressed: bool = False) -> bytes:
         """Return the UI hierarchy as a file has it: of a scene byte for byte, whatever those bytes are."""
         with self.lock:
-            if self._scene is not None:
-                return self._scene.dump()
-            return self.dump(max_depth, is_compressed=is_compressed).encode("utf-8")
+            self.advance()
+            return self.sight.dump_bytes(max_depth, is_compressed=is_compressed)
+
+    def stale_tree(self, dumps: int) -> None:
+        """Let so many dumps show the launcher's tree while another app has focus, as real phones do now and then."""
+        with self.lock:
+            self.sight.stale_dumps = dumps
 
     def state(self) -> dict[str, object]:
         """Return the truth, ready for JSON: what is in front, what was set and sent, which inputs were executed."""
         with self.lock:
             self.look()
-            window = self.top
-            told: dict[str, object] = {
-                "seed": self.seed,
-                "model": MODEL,
-                "screen_on": self.screen_on,
-                "package": self.package,
-                "activity": self.activity,
-                "title": window.title,
-                "dialog": window.is_dialog,
-                "focus": window.focus.name if window.focus is not None else None,
-                "scroll": {name: scroll.offset for name, scroll in sorted(window.scrolls.items())},
-                "recents": list(self.recents),
-                "settings": {namespace: dict(sorted(v.items())) for namespace, v in self.settings.values.items()},
-                "settings_changed": [asdict(change) for change in self.settings.changes],
-                "ime_default": self.settings.get("secure", "default_input_method"),
-                "wifi": self.wifi.state(),
-                "toast": self.last_toast,
-                "notifications": self.notifications.state(),
-                "permissions": self.permissions.state(),
-                "hung": sorted(self.hung),
-                "factory_resets": self.resets,
-                "inputs": self.inputs.state(),
-                "faults": self.faults.state(),
-            }
-            for app in self.apps.values():
-                told |= app.state()
-            if self._scene is not None:
-                told["scene"] = self._scene.state()
-            return told
+            return truth(self)

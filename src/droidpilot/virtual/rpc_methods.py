@@ -12,11 +12,12 @@ from droidpilot.virtual import rpc_gestures as gestures
 from droidpilot.virtual.faults import Kind
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
-from droidpilot.virtual.phone import SDK
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
 from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
 
 MAX_WAIT_MS: Final = 120_000
+ORIENTATIONS: Final = {"natural": 0, "n": 0, "left": 1, "l": 1, "upsidedown": 2, "u": 2, "right": 3, "r": 3}
+"""Quarter turns by the names that the client and the server in the phone use."""
 
 
 def _device_info(caller: Caller, _: Params) -> object:
@@ -32,7 +33,7 @@ def _device_info(caller: Caller, _: Params) -> object:
         "displaySizeDpY": screen.height * 160 // display.dpi,
         "productName": "virtual_phone",
         "screenOn": caller.phone.screen_on,
-        "sdkInt": SDK,
+        "sdkInt": caller.phone.sdk,
         "naturalOrientation": display.rotation % 2 == 0,
     }
 
@@ -134,6 +135,35 @@ def _power(is_on: bool) -> Method:
     return switch
 
 
+def _set_orientation(caller: Caller, params: Params) -> object:
+    """Turn the display and hold it so. Source: UiDevice.setOrientationLeft and its siblings."""
+    rotation = ORIENTATIONS.get(text_at(params, 0).lower())
+    if rotation is None:
+        return False
+    with caller.phone.lock:
+        caller.phone.orientation.freeze(rotation)
+    return True
+
+
+def _freeze_rotation(caller: Caller, params: Params) -> object:
+    with caller.phone.lock:
+        if flag_at(params, 0, True):
+            caller.phone.orientation.freeze()
+        else:
+            caller.phone.orientation.thaw()
+    return None
+
+
+def _open_shade(*, is_quick: bool) -> Method:
+    def pull(caller: Caller, _: Params) -> object:
+        phone = caller.phone
+        if phone.screen_on and not phone.keyguard.is_showing:
+            phone.later(lambda: phone.shade.open(is_quick=is_quick))
+        return True
+
+    return pull
+
+
 def _set_configurator(caller: Caller, params: Params) -> object:
     given = first_of(params)
     if not isinstance(given, dict):
@@ -186,10 +216,10 @@ METHODS: Final[dict[str, Method]] = {
     "wakeUp": _power(True),
     "sleep": _power(False),
     "isScreenOn": lambda caller, _: caller.phone.screen_on,
-    "setOrientation": lambda _, __: False,
-    "freezeRotation": lambda _, __: False,
-    "openNotification": lambda _, __: False,
-    "openQuickSettings": lambda _, __: False,
+    "setOrientation": _set_orientation,
+    "freezeRotation": _freeze_rotation,
+    "openNotification": _open_shade(is_quick=False),
+    "openQuickSettings": _open_shade(is_quick=True),
     "scrollForward": gestures.scroll_once(is_forward=True),
     "scrollBackward": gestures.scroll_once(is_forward=False),
     "scrollToEnd": gestures.scroll_all(is_forward=True),

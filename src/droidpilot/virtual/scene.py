@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from droidpilot.virtual.display import Display
+from droidpilot.virtual.editing import CHARACTERS, KEY_DELETE
 from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.scene_file import Move, Script
 from droidpilot.virtual.scene_page import TAKERS, SceneNode, ShownPage
 from droidpilot.virtual.scene_port import DumpRefused
 from droidpilot.virtual.scene_scan import Found, Scan
-from droidpilot.virtual.touch import CHARACTERS, KEY_DELETE
 from droidpilot.virtual.views import TextField
 
 NEAR: Final = 60

@@ -17,6 +17,7 @@ from droidpilot.virtual.shell_syntax import Simple, SyntaxProblem, Word, parse
 from droidpilot.virtual.store import File, StoreFull
 from droidpilot.virtual.touch import Touch
 from droidpilot.virtual.trouble import Trouble
+from droidpilot.virtual.tunnels import Tunnels
 
 MAX_OUTPUT = 16 * 1024 * 1024
 """Bytes one command may write."""
@@ -53,6 +54,7 @@ class Context:
     turn: asyncio.Lock
     """Held while a gesture lasts: inputs come one after another."""
     trouble: Trouble
+    tunnels: Tunnels
 
 
 @dataclass(slots=True)

@@ -148,7 +148,8 @@ class _Painter:
             box = Rect(inner.left + b.left, inner.top + b.top, inner.right + b.left, inner.bottom + b.top)
             self._fill(box, node.bounds, palette.accent if painted.is_lit else palette.raised, radius=30)
             color = palette.on_accent if painted.is_lit else palette.text
-            self._marks.append(Words(painted.words, box, color, node.bounds, 60, 1, "center", is_middle=True))
+            if painted.words:
+                self._marks.append(Words(painted.words, box, color, node.bounds, 60, 1, "center", is_middle=True))
 
     def _fill(self, box: Rect, clip: Rect, color: Color, *, radius: int = 0) -> None:
         self._marks.append(Fill(box, color, clip, radius))

@@ -1,4 +1,4 @@
-"""One stream of a transport: bytes both ways, one unacknowledged packet per direction.
+"""One stream of a transport: bytes both ways, few unacknowledged packets in, one out.
 
 What the host sent is acknowledged only when the service has taken it, so nothing piles up; what the service sends waits
 for the host. This file must never know a service.
@@ -7,11 +7,30 @@ for the host. This file must never know a service.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from droidpilot.virtual.packets import BadPacket, Command, Packet
 
+MAX_UNACKNOWLEDGED = 4
+"""A host that closes a stream sends what its client left without waiting for OKAY. Seen of adb 36 with `exec-in`."""
 Send = Callable[[Packet], Awaitable[None]]
+
+
+class Host(Protocol):
+    """The computer at the other end of a transport, as far as a service may ask something of it."""
+
+    @property
+    def is_there(self) -> bool: ...
+
+    async def open_to_host(self, name: str) -> Stream | None:
+        """Open a stream to an end on the host's side; None where it refuses."""
+        ...
+
+    async def hang_up(self, stream: Stream) -> None:
+        """Close a stream that was opened so."""
+        ...
 
 
 class StreamClosed(Exception):
@@ -21,18 +40,21 @@ class StreamClosed(Exception):
 class Stream:
     """A stream that a service reads and writes."""
 
-    def __init__(self, *, own_id: int, peer_id: int, chunk: int, send: Send) -> None:
+    def __init__(self, *, own_id: int, peer_id: int, chunk: int, send: Send, host: Host) -> None:
+        self.host = host
         self.own_id = own_id
         self.peer_id = peer_id
         self._chunk = chunk
         self._send = send
         self._kept = b""
         """Taken from the packet below, not yet asked for."""
-        self._packet: bytes | None = None
+        self._packets: deque[bytes] = deque()
         self._arrived = asyncio.Event()
         self._may_send = asyncio.Event()
         self._opened = asyncio.Event()
         self._is_closed = False
+        self.outlives_close = False
+        """The service goes on to its end when the host closes the stream: its input is over, and nothing else."""
         self.cut: Callable[[], None] | None = None
         """Where set, the next write sends half of its bytes, does this and ends the stream."""
 
@@ -42,11 +64,11 @@ class Stream:
         """Take a packet from the host.
 
         Raises:
-            BadPacket: the last one was not acknowledged yet.
+            BadPacket: too many were not acknowledged yet.
         """
-        if self._packet is not None:
-            raise BadPacket("a second WRTE before OKAY")
-        self._packet = payload
+        if len(self._packets) >= MAX_UNACKNOWLEDGED:
+            raise BadPacket("another WRTE before OKAY")
+        self._packets.append(payload)
         self._arrived.set()
 
     def acknowledged(self) -> None:
@@ -73,11 +95,12 @@ class Stream:
             kept, self._kept = self._kept, b""
             return kept
         await self._arrived.wait()
-        if self._packet is None:
+        if not self._packets:
             return b""
-        payload, self._packet = self._packet, None
+        payload = self._packets.popleft()
         if not self._is_closed:
-            self._arrived.clear()
+            if not self._packets:
+                self._arrived.clear()
             await self._send(Packet(Command.OKAY, self.own_id, self.peer_id))
         return payload or await self.read()
 
@@ -124,6 +147,8 @@ class Stream:
         cut, self.cut = self.cut, None
         if cut is not None:
             data = data[: len(data) // 2]
+        if self._is_closed:
+            raise StreamClosed
         for begin in range(0, len(data), self._chunk):
             await self._may_send.wait()
             if self._is_closed:

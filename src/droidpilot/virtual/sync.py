@@ -25,6 +25,12 @@ _HEAD = struct.Struct("<4sI")
 _STAT2 = struct.Struct("<IQQIIIIQqqq")
 
 
+_SEND2 = struct.Struct("<II")
+_RECV2 = struct.Struct("<I")
+DRY_RUN: Final = 1 << 31
+"""Flag of SND2; the others name codecs, which we do not offer. Source: `file_sync_protocol.h`."""
+
+
 class SyncFailed(Exception):
     """The request cannot be done; the client reads why, and the stream ends."""
 
@@ -70,6 +76,14 @@ class SyncService:
                 await self._receive(path)
             case b"RECV":
                 await self._send(path)
+            case b"SND2":
+                mode, flags = _SEND2.unpack(await self._more(b"SND2", _SEND2.size))
+                _refuse_codecs(flags)
+                await self._receive(f"{path},{mode}", is_dry=bool(flags & DRY_RUN))
+            case b"RCV2":
+                (flags,) = _RECV2.unpack(await self._more(b"RCV2", _RECV2.size))
+                _refuse_codecs(flags)
+                await self._send(path)
             case _:
                 raise SyncFailed(f"unknown request {kind!r}")
 
@@ -96,7 +110,13 @@ class SyncService:
                     await self._stream.write(struct.pack("<4sIIII", b"DENT", *self._stat(full), len(raw)) + raw)
         await self._stream.write(b"DONE" + bytes(72 if is_second else 16))
 
-    async def _receive(self, request: str) -> None:
+    async def _more(self, kind: bytes, size: int) -> bytes:
+        """Read the second half of a request of the second version."""
+        if await self._stream.read_exactly(4) != kind:
+            raise SyncFailed("the second half of the request is missing")
+        return await self._stream.read_exactly(size)
+
+    async def _receive(self, request: str, *, is_dry: bool = False) -> None:
         path, comma, mode = request.rpartition(",")
         if not comma or not mode.isdigit() or not path:
             raise SyncFailed("SEND needs PATH,MODE")
@@ -110,6 +130,9 @@ class SyncService:
             if len(data) + number > MAX_FILE_BYTES:
                 raise SyncFailed("write failed: No space left on device")
             data += await self._stream.read_exactly(number)
+        if is_dry:
+            await self._stream.write(_HEAD.pack(b"OKAY", 0))
+            return
         try:
             self._phone.files.write(path, File(bytes(data), FILE_BITS | (int(mode) & 0o777), number))
         except StoreFull as full:
@@ -124,3 +147,8 @@ class SyncService:
             part = kept.data[begin : begin + MAX_DATA]
             await self._stream.write(_HEAD.pack(b"DATA", len(part)) + part)
         await self._stream.write(_HEAD.pack(b"DONE", 0))
+
+
+def _refuse_codecs(flags: int) -> None:
+    if flags & ~DRY_RUN:
+        raise SyncFailed("compression is not offered")

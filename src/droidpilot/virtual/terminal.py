@@ -51,6 +51,14 @@ class Terminal:
             if self._typed is not None:
                 self._typed.cancel()
 
+    async def run_one(self, line: str) -> None:
+        """Run one line without a prompt; Ctrl-C ends it."""
+        try:
+            await self._run(line)
+        finally:
+            if self._typed is not None:
+                self._typed.cancel()
+
     async def _next(self) -> bytes:
         if self._typed is None:
             self._typed = asyncio.ensure_future(self._read())

@@ -6,10 +6,14 @@ never know who sent the input or how.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from droidpilot.virtual.hierarchy import SeenNode, under
-from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.views import TextField
-from droidpilot.virtual.windows import NAVIGATION_BAR, Window
+from droidpilot.virtual.windows import NAVIGATION_BAR, STATUS_BAR, Window
+
+if TYPE_CHECKING:
+    from droidpilot.virtual.phone import Phone
 
 SLOP = 24
 """A finger that moves less than this (px) does not scroll."""
@@ -17,19 +21,23 @@ LONG_PRESS_MS = 500
 HOME_GESTURE = 300
 """A swipe up from the bottom edge that is longer (px) goes home."""
 MAX_POINTS = 200
-DIGITS = {code: str(code - 7) for code in range(7, 17)}
-LETTERS = {code: chr(ord("a") + code - 29) for code in range(29, 55)}
-SIGNS = {55: ",", 56: ".", 62: " ", 69: "-", 70: "=", 76: "/", 77: "@", 81: "+"}
-CHARACTERS = DIGITS | LETTERS | SIGNS
-KEY_HOME, KEY_BACK, KEY_POWER, KEY_TAB, KEY_ENTER, KEY_DELETE = 3, 4, 26, 61, 66, 67
-KEY_ESCAPE, KEY_RECENTS, KEY_SLEEP, KEY_WAKEUP, KEY_PASTE = 111, 187, 223, 224, 279
+SHADE_GESTURE = 300
+"""A swipe down from the status bar that is longer (px) opens the shade; one up on the lock screen opens that."""
+BACK_EDGE, BACK_GESTURE = 40, 150
+"""A swipe inward from a side edge goes back. Both in px."""
+KEY_HOME, KEY_BACK, KEY_POWER = 3, 4, 26
+KEY_ESCAPE, KEY_RECENTS, KEY_SLEEP, KEY_WAKEUP = 111, 187, 223, 224
+FIRST_SDK_WITHOUT_BACK_KEY = 36
+"""From Android 16 on an app that targets it hears of back only as a gesture. Source: predictive back, Android 16."""
 
 
 class Touch:
     """Executes inputs on one phone, or on the scene it shows."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Phone, *, by: str | None = None) -> None:
         self._phone = phone
+        self._by = by
+        """Whose fingers these are, where they are not those of the program over ADB."""
         self._down: tuple[float, float, int] | None = None
         self._last: tuple[float, float] = (0.0, 0.0)
 
@@ -42,7 +50,7 @@ class Touch:
                 self._phone.changed()
             else:
                 on = self._click(x, y)
-            self._phone.inputs.note("tap", x=int(x), y=int(y), on=on)
+            self._note("tap", x=int(x), y=int(y), on=on)
         return 0
 
     def long_press(self, x: float, y: float, lasts_ms: int) -> int:
@@ -56,7 +64,7 @@ class Touch:
                 self._phone.changed()
             else:
                 on = self._hold(x, y)
-            self._phone.inputs.note("long_press", x=int(x), y=int(y), ms=lasts_ms, on=on)
+            self._note("long_press", x=int(x), y=int(y), ms=lasts_ms, on=on)
         return self._time(lasts_ms)
 
     def _hold(self, x: float, y: float) -> str | None:
@@ -83,7 +91,7 @@ class Touch:
             else:
                 on = self._drag((x1, y1), (x2, y2), took)
             facts = {"x1": int(x1), "y1": int(y1), "x2": int(x2), "y2": int(y2), "ms": lasts_ms, "on": on}
-            self._phone.inputs.note(kind, **facts)
+            self._note(kind, **facts)
         return took
 
     def _drag(self, begin: tuple[float, float], end: tuple[float, float], took: int) -> str | None:
@@ -91,9 +99,29 @@ class Touch:
         phone = self._phone
         _, chain = self._hit(*begin)
         up = begin[1] - end[1]
-        if begin[1] >= phone.display.rect.bottom - NAVIGATION_BAR and up > HOME_GESTURE:
+        screen, top = phone.display.rect, phone.top
+        if not phone.screen_on:
+            return None
+        if top.kind == "keyguard":
+            if up > SHADE_GESTURE:
+                phone.later(phone.keyguard.swiped_up)
+            return "lock screen"
+        if begin[1] >= screen.bottom - NAVIGATION_BAR and up > HOME_GESTURE:
             phone.home()
             return "home gesture"
+        if begin[1] < STATUS_BAR and -up > SHADE_GESTURE:
+            phone.later(phone.shade.open)
+            return "notification shade"
+        across = end[0] - begin[0]
+        is_from_left = begin[0] < BACK_EDGE and across > BACK_GESTURE
+        if (is_from_left or (begin[0] >= screen.right - BACK_EDGE and -across > BACK_GESTURE)) and abs(across) > abs(
+            up
+        ):
+            phone.back()
+            return "back gesture"
+        if top.kind == "shade" and up > SHADE_GESTURE and not any(node.is_scrollable for node in chain):
+            phone.later(phone.shade.close)
+            return "notification shade"
         return self._scroll(chain, int(up), phone.now_ms(), took)
 
     def finger(self, action: int, x: float, y: float) -> bool:
@@ -109,7 +137,7 @@ class Touch:
             moved = abs(x - x0) + abs(y - y0) >= SLOP or self._last != (x0, y0)
             if moved and self._last != (x, y) and self._phone.scene is None:
                 on = self._scroll(self._hit(x0, y0)[1], int(self._last[1] - y), now, 0)
-                self._phone.inputs.note("move", x=int(x), y=int(y), on=on)
+                self._note("move", x=int(x), y=int(y), on=on)
                 self._last = (x, y)
             if action == 1:
                 self._down = None
@@ -125,7 +153,7 @@ class Touch:
         phone = self._phone
         with phone.lock:
             phone.look()
-            phone.inputs.note("key", code=code, long=is_long)
+            self._note("key", code=code, long=is_long)
             if code in (KEY_POWER, KEY_SLEEP, KEY_WAKEUP):
                 self.power(code == KEY_WAKEUP or (code == KEY_POWER and not phone.screen_on))
             elif not phone.screen_on:
@@ -135,51 +163,50 @@ class Touch:
                 phone.changed()
             elif code == KEY_HOME:
                 phone.home()
-            elif code in (KEY_BACK, KEY_ESCAPE):
-                phone.back()
             elif code == KEY_RECENTS:
                 phone.show_recents()
+            elif phone.top.package in phone.failing.hung:
+                phone.failing.ignored(phone.top.package)
+            elif code in (KEY_BACK, KEY_ESCAPE):
+                self._back_key()
             else:
-                self._edit_key(code)
+                phone.edit_key(code)
         return 0
 
-    def power(self, is_on: bool) -> None:
-        """Switch the screen on or off."""
-        self._phone.screen_on = is_on
-        self._phone.changed()
+    def _back_key(self) -> None:
+        phone = self._phone
+        is_deaf = phone.top.ignores_back_key and phone.sdk >= FIRST_SDK_WITHOUT_BACK_KEY
+        if phone.stack.has_keyboard or not is_deaf:
+            phone.back()
 
-    def _edit_key(self, code: int) -> None:
-        window = self._phone.top
-        field = window.focus
-        if code == KEY_TAB:
-            fields = [
-                n.view.edits for root in self._phone.look().roots for n in root.walk() if n.view.edits is not None
-            ]
-            if fields:
-                window.focus = fields[(fields.index(field) + 1) % len(fields)] if field in fields else fields[0]
-        elif code == KEY_ENTER and window.on_enter is not None:
-            window.on_enter()
-        elif field is not None and code == KEY_DELETE:
-            field.put(field.text[:-1])
-        elif field is not None and code == KEY_PASTE:
-            field.put(field.text + self._phone.clipboard)
-        elif field is not None and code in CHARACTERS:
-            field.put(field.text + CHARACTERS[code])
-        self._phone.changed()
+    def power(self, is_on: bool) -> None:
+        """Switch the screen on or off; a phone with a lock is locked then."""
+        with self._phone.lock:
+            if not is_on and self._phone.screen_on:
+                self._phone.keyguard.lock()
+            self._phone.screen_on = is_on
+            self._phone.changed()
 
     def type_text(self, text: str, *, kind: str = "text") -> bool:
         """Add text at the cursor of the focused field; tell whether there is one."""
         with self._phone.lock:
             scene = self._phone.scene
             if scene is not None:
-                self._phone.inputs.note(kind, chars=len(text), on="scene")
+                self._note(kind, chars=len(text), on="scene")
                 is_done = self._phone.screen_on and scene.type_text(text)
                 self._phone.changed()
                 return is_done
             self._phone.look()
             field = self._phone.top.focus
-            self._phone.inputs.note(kind, chars=len(text), on=field.name if field is not None else None)
-            if field is None or not self._phone.screen_on:
+            self._note(kind, chars=len(text), on=field.name if field is not None else None)
+            # The lock's field knows keys only: no keyboard serves it, and nothing is pasted into it.
+            is_deaf = self._phone.top.kind == "keyguard" and kind != "text"
+            if (
+                field is None
+                or is_deaf
+                or not self._phone.screen_on
+                or self._phone.top.package in self._phone.failing.hung
+            ):
                 return False
             field.put(field.text + text)
             self._phone.changed()
@@ -190,15 +217,15 @@ class Touch:
         with self._phone.lock:
             scene = self._phone.scene
             if scene is not None:
-                self._phone.inputs.note("clear_text", on="scene")
+                self._note("clear_text", on="scene")
                 is_done = self._phone.screen_on and scene.clear_text()
                 self._phone.changed()
                 return is_done
             self._phone.look()
             field = self._phone.top.focus
-            if field is None:
+            if field is None or self._phone.top.kind == "keyguard":
                 return False
-            self._phone.inputs.note("clear_text", on=field.name)
+            self._note("clear_text", on=field.name)
             field.put("")
             self._phone.changed()
             return True
@@ -208,7 +235,7 @@ class Touch:
         scene = self._phone.scene
         if scene is not None:
             with self._phone.lock:
-                self._phone.inputs.note("set_text", chars=len(text), on=name_of(node))
+                self._note("set_text", chars=len(text), on=name_of(node))
                 is_done = scene.set_text(node, text)
                 self._phone.changed()
             return is_done
@@ -218,9 +245,13 @@ class Touch:
         with self._phone.lock:
             field.put(text)
             self._phone.top.focus = field
-            self._phone.inputs.note("set_text", chars=len(text), on=name_of(node))
+            self._note("set_text", chars=len(text), on=name_of(node))
             self._phone.changed()
         return True
+
+    def _note(self, kind: str, **facts: object) -> None:
+        who: dict[str, object] = {} if self._by is None else {"by": self._by}
+        self._phone.inputs.note(kind, **facts, **who)
 
     def _time(self, lasts_ms: int) -> int:
         return lasts_ms if self._phone.transition_ms > 0 else 0
@@ -234,7 +265,10 @@ class Touch:
             chain = under(shown.root, x, y)
             if chain or shown.window.is_modal:
                 # A main thread that stands still takes nothing.
-                return (None, []) if shown.window.package in self._phone.hung else (shown.window, chain)
+                if shown.window.package in self._phone.failing.hung:
+                    self._phone.failing.ignored(shown.window.package)
+                    return None, []
+                return shown.window, chain
         return None, []
 
     def _click(self, x: float, y: float) -> str | None:
@@ -254,6 +288,7 @@ class Touch:
         if node.view.is_enabled:
             if node.view.edits is not None:
                 window.focus = node.view.edits
+                phone.keyboard.show(window)
             if node.view.on_click is not None:
                 node.view.on_click()
             if node.view.on_touch is not None:

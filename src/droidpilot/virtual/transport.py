@@ -35,7 +35,7 @@ MAX_SERVICE = 64 * 1024
 """Bytes of a service's name; a shell command is part of it."""
 GREETING_S = 10.0
 AUTH_TOKEN, AUTH_SIGNATURE, AUTH_PUBLIC_KEY = 1, 2, 3
-FEATURES = "shell_v2,stat_v2,ls_v2,fixed_push_mkdir"
+FEATURES = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,sendrecv_v2"
 """What we can do beyond the first protocol; never more than the services implement."""
 
 Service = Callable[[Stream], Awaitable[None]]
@@ -79,6 +79,9 @@ class Transport:
         self._open_service = open_service
         self._streams: dict[int, Stream] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._opening: dict[int, asyncio.Future[Stream | None]] = {}
+        """Streams that we asked the host to open, by our id."""
         self._next_id = 1
         self._max_payload = MIN_PAYLOAD
         self._with_sum = True
@@ -158,6 +161,9 @@ class Transport:
         if packet.command is Command.OPEN:
             await self._open(packet)
             return
+        if packet.command in (Command.OKAY, Command.CLSE) and packet.arg1 in self._opening:
+            self._opened(packet)
+            return
         stream = self._streams.get(packet.arg1)
         is_ours = stream is not None and stream.peer_id == packet.arg0
         if packet.command is Command.WRTE:
@@ -186,13 +192,53 @@ class Transport:
             await self._send(Packet(Command.CLSE, 0, peer_id))
             return
         own_id, self._next_id = self._next_id, self._next_id % 0x7FFFFFFF + 1
-        stream = Stream(own_id=own_id, peer_id=peer_id, chunk=self._max_payload, send=self._send)
+        stream = Stream(own_id=own_id, peer_id=peer_id, chunk=self._max_payload, send=self._send, host=self)
         self._streams[own_id] = stream
         self._tasks[own_id] = asyncio.create_task(self._run(service, stream))
         # The service takes its first step before the host hears OKAY: a server that it starts answers at once.
         await asyncio.sleep(0)
         await self._send(Packet(Command.OKAY, own_id, peer_id))
         stream.acknowledged()
+
+    @property
+    def is_there(self) -> bool:
+        """Tell whether the connection stands."""
+        return not self._writer.is_closing()
+
+    async def open_to_host(self, name: str) -> Stream | None:
+        """Ask the host to open a stream, as a reverse tunnel does; None where it refuses."""
+        if len(self._streams) + len(self._opening) >= MAX_STREAMS:
+            return None
+        own_id, self._next_id = self._next_id, self._next_id % 0x7FFFFFFF + 1
+        answer: asyncio.Future[Stream | None] = asyncio.get_running_loop().create_future()
+        self._opening[own_id] = answer
+        try:
+            await self._send(Packet(Command.OPEN, own_id, 0, name.encode() + b"\0"))
+            async with asyncio.timeout(GREETING_S):
+                return await answer
+        except TimeoutError:
+            return None
+        finally:
+            self._opening.pop(own_id, None)
+
+    def _opened(self, packet: Packet) -> None:
+        """Take the host's answer to an OPEN of ours."""
+        answer = self._opening.pop(packet.arg1)
+        if answer.done():
+            return
+        if packet.command is Command.CLSE:
+            answer.set_result(None)
+            return
+        stream = Stream(own_id=packet.arg1, peer_id=packet.arg0, chunk=self._max_payload, send=self._send, host=self)
+        stream.acknowledged()
+        self._streams[stream.own_id] = stream
+        answer.set_result(stream)
+
+    async def hang_up(self, stream: Stream) -> None:
+        """Close a stream that `open_to_host` gave."""
+        if self._streams.pop(stream.own_id, None) is not None:
+            stream.close()
+            await self._send(Packet(Command.CLSE, stream.own_id, stream.peer_id))
 
     async def _run(self, service: Service, stream: Stream) -> None:
         CURRENT.set(stream)
@@ -215,12 +261,17 @@ class Transport:
         self._streams.pop(stream.own_id, None)
         task = self._tasks.pop(stream.own_id, None)
         stream.close()
-        if task is not None:
+        if task is not None and stream.outlives_close:
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+        elif task is not None:
             task.cancel()
         await self._send(Packet(Command.CLSE, stream.own_id, stream.peer_id))
 
     async def _end(self) -> None:
-        tasks = list(self._tasks.values())
+        tasks = [*self._tasks.values(), *self._ending]
+        for opening in self._opening.values():
+            opening.cancel()
         self._streams.clear()
         self._tasks.clear()
         for task in tasks:

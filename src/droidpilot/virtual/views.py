@@ -118,6 +118,8 @@ class View:
     scroll: Scroll | None = None
     rows: Rows | None = None
     slide: Slide | None = None
+    mirrors: bool = False
+    """Lays out its children from right to left; their order in the tree stays as it is read."""
     bounds: Rect = EMPTY
     first_index: int = 0
 
@@ -188,18 +190,26 @@ def place(view: View, bounds: Rect, now_ms: int) -> None:
         for child in view.children:
             width, height = natural(child, inner.width)
             height = inner.height if child.height == FILL else height
-            x = inner.left + (inner.width - width) // 2 if view.centered else inner.left
+            x = _left_of(view, inner, width)
             y = inner.top + (inner.height - height) // 2 if view.centered else inner.top
             place(child, Rect(x, y, x + width, y + height), now_ms)
 
 
+def _left_of(view: View, inner: Rect, width: int) -> int:
+    """Return where a child of that width begins: in the middle, or at the side where reading begins."""
+    if view.centered:
+        return inner.left + (inner.width - width) // 2
+    return inner.right - width if view.mirrors else inner.left
+
+
 def _place_row(view: View, inner: Rect, now_ms: int) -> None:
-    x = inner.left
+    x = inner.right if view.mirrors else inner.left
     for child, (width, height) in zip(view.children, _row_sizes(view.children, inner.width), strict=True):
         height = inner.height if child.height == FILL else min(height, inner.height)
         y = inner.top + (inner.height - height) // 2
+        x -= width if view.mirrors else 0
         place(child, Rect(x, y, x + width, y + height), now_ms)
-        x += width
+        x += 0 if view.mirrors else width
 
 
 def _place_column(view: View, inner: Rect, now_ms: int) -> None:
@@ -215,7 +225,7 @@ def _place_column(view: View, inner: Rect, now_ms: int) -> None:
             height = max(0, spare) * child.weight // weights
         elif child.height == FILL:
             height = inner.bottom - y
-        x = inner.left + (inner.width - width) // 2 if view.centered else inner.left
+        x = _left_of(view, inner, width)
         place(child, Rect(x, y, x + width, y + height), now_ms)
         y += height
 

@@ -56,6 +56,7 @@ def main_switch(title: str, *, is_on: bool, on_click: Act) -> View:
     """Make the big switch at the top of a page."""
     made = switch_row(title, is_on=is_on, on_click=on_click)
     made.id = "com.android.settings:id/main_switch_bar"
+    made.children[0].children[0].id = "com.android.settings:id/switch_text"
     return made
 
 

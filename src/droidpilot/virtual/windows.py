@@ -12,7 +12,7 @@ from typing import Literal
 from droidpilot.virtual.display import NATURAL
 from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.motion import Scroll, Slide
-from droidpilot.virtual.views import FILL, TextField, View, natural, place
+from droidpilot.virtual.views import FILL, WRAP, TextField, View, natural, place
 
 SCREEN = Rect(0, 0, *NATURAL)
 """The screen as the phone is made. What it shows now is `phone.display.rect`."""
@@ -53,17 +53,24 @@ class Window:
     """Where a window stands that fills neither the screen nor a dialog's place: from the screen to its rectangle."""
     is_secure: bool = False
     """Forbids pictures of itself (FLAG_SECURE): they come out black, while accessibility sees it all the same."""
-    is_restless: Callable[[], bool] = lambda: False
-    """Tells whether the window shows something else in every frame, as a stopwatch or an endless spinner does."""
+    is_restless: bool = False
+    """Changes with every frame while it is shown: a clock, a spinner. Its body is built anew for each look."""
     on_enter: Callable[[], None] | None = None
     """What the keyboard's action key does."""
     on_back: Callable[[], None] | None = None
     """What Back does where it does not close the window."""
+    ignores_back_key: bool = False
+    """Hears of back only as a gesture on Android 16, as an app does that targets it."""
     closes_outside: bool = True
     """A dialog that goes away when it is touched beside."""
     focus: TextField | None = None
     slide: Slide | None = None
     scrolls: dict[str, Scroll] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What the window manager calls it: an app's window by package and activity, the system's by its title."""
+        return f"{self.package}/{self.activity}" if self.kind in ("app", "overlay") else self.activity
 
     @property
     def is_modal(self) -> bool:
@@ -105,4 +112,6 @@ class Window:
 
     def _dialog_root(self) -> View:
         content = View("android.widget.FrameLayout", "android:id/content", layout="frame", children=[self.body()])
+        # A window with a place of its own fills it; a dialog is as high as what is in it.
+        content.height = FILL if self.box is not None else WRAP
         return View("android.widget.FrameLayout", layout="frame", children=[content])

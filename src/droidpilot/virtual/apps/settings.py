@@ -1,6 +1,7 @@
 """Settings: the pages that lead somewhere, each bound to the phone's real settings.
 
-Wi-Fi has its own file. Nothing here is kept outside the settings provider, except how far a list is scrolled.
+Wi-Fi, Display, other devices and the search have their own files. Nothing here is kept outside the settings provider,
+except how far a list is scrolled.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from droidpilot.virtual.apps.packages import SETTINGS, Package
+from droidpilot.virtual.apps.settings_devices import DevicePages
+from droidpilot.virtual.apps.settings_display import DisplayPages
+from droidpilot.virtual.apps.settings_rows import bound_switch, settings_page
+from droidpilot.virtual.apps.settings_search import Entry, search_window
 from droidpilot.virtual.apps.wifi_settings import WifiPages
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, Rows, TextField, View, natural
-from droidpilot.virtual.widgets import ROW_HEIGHT, button, dialog, label, page, row, switch_row, text_field
+from droidpilot.virtual.views import FILL, Rows, TextField, View
+from droidpilot.virtual.widgets import ROW_HEIGHT, button, dialog, label, page, row, text_field
 from droidpilot.virtual.windows import Window
 
-LIST_ID = "com.android.settings:id/recycler_view"
 Act = Callable[[], None]
 
 
@@ -29,29 +33,21 @@ class SettingsApp:
         self._host = host
         self._packages = packages
         self._wifi = WifiPages(host)
+        self._display = DisplayPages(host)
+        self._devices = DevicePages(host)
 
     def clear(self) -> None:
-        """Do nothing: everything lives in the settings provider."""
+        """Do nothing: the settings provider and the radios keep what is set here."""
 
     def state(self) -> dict[str, object]:
-        return {}
+        return self._devices.state()
 
     def first(self) -> Window:
-        return self._page("Settings", self._main, activity=".homepage.SettingsHomepageActivity", is_first=True)
+        activity = ".homepage.SettingsHomepageActivity"
+        return settings_page(self._host, "Settings", self._main, activity=activity, is_first=True)
 
-    def _page(
-        self, title: str, rows: Callable[[], list[View]], *, activity: str = ".SubSettings", is_first: bool = False
-    ) -> Window:
-        up = None if is_first else self._host.back
-
-        def body() -> View:
-            made = rows()
-            shown = View("androidx.recyclerview.widget.RecyclerView", LIST_ID, scroll=window.scroll("list"))
-            shown.rows = Rows([natural(view, self._host.display.rect.width)[1] for view in made], lambda n: made[n])
-            return page(SETTINGS, title, shown, on_up=up)
-
-        window = Window(SETTINGS, f"{SETTINGS}{activity}", title, title, body)
-        return window
+    def _page(self, title: str, rows: Callable[[], list[View]], *, activity: str = ".SubSettings") -> Window:
+        return settings_page(self._host, title, rows, activity=activity)
 
     def _leads(self, title: str, summary: str, make: Callable[[], Window]) -> View:
         return row(title, summary, on_click=lambda: self._host.open(make()))
@@ -59,14 +55,15 @@ class SettingsApp:
     def _main(self) -> list[View]:
         night = "On" if self._host.settings.get("secure", "ui_night_mode") == "2" else "Off"
         return [
+            self._search_bar(),
             self._leads("Network & internet", "Wi-Fi, mobile data, airplane mode", self._network_page),
-            self._leads("Connected devices", "Bluetooth, pairing", self._devices_page),
+            self._leads("Connected devices", "Bluetooth, pairing", self._devices.page),
             self._leads("Apps", f"{len(self._packages)} apps installed", self._apps_page),
             self._fact("Notifications", "Notification history, conversations", "No recent notifications"),
             self._fact("Battery", "87%", "87% - about 1 day, 3 hr left"),
             self._fact("Storage", "31% used - 88 GB free", "40 GB used of 128 GB"),
             self._fact("Sound & vibration", "Volume, haptics, Do Not Disturb", "Ring volume 60%"),
-            self._leads("Display", f"Dark theme: {night}, screen timeout", self._display_page),
+            self._leads("Display", f"Dark theme: {night}, screen timeout", self._display.page),
             self._fact("Wallpaper & style", "Colors, themed icons", "Wallpaper: Default"),
             self._fact("Accessibility", "Display, interaction, audio", "No services installed"),
             self._fact("Security & privacy", "App security, device lock", "Screen lock: None"),
@@ -76,18 +73,32 @@ class SettingsApp:
             self._leads("About phone", self._host.settings.get("global", "device_name") or "", self._about_page),
         ]
 
+    def _search_bar(self) -> View:
+        bar = View("android.view.ViewGroup", f"{SETTINGS}:id/search_action_bar", pad=(66, 30, 66, 30))
+        bar.children = [label("Search settings", id=f"{SETTINGS}:id/search_action_bar_title", size=48)]
+        bar.on_click = lambda: self._host.open(search_window(self._host, self._index()))
+        return bar
+
+    def _index(self) -> list[Entry]:
+        """Return what the search finds."""
+        network, devices, screen = "Network & internet", "Connected devices", "Display"
+        return [
+            Entry("Wi-Fi", network, self._wifi.page),
+            Entry("Mobile data", network, self._network_page),
+            Entry("Airplane mode", network, self._network_page),
+            Entry("Bluetooth", devices, self._devices.bluetooth_page),
+            Entry("NFC", devices, self._devices.nfc_page),
+            Entry("Dark theme", screen, self._display.page),
+            Entry("Brightness level", screen, self._display.brightness_dialog),
+            Entry("Font size", screen, self._display.font_page),
+            Entry("Screen timeout", screen, self._display.timeout_page),
+            Entry("All apps", "Apps", self._all_apps_page),
+            Entry("Erase all data (factory reset)", "System > Reset options", self._erase_page),
+            Entry("Device name", "About phone", self._about_page),
+        ]
+
     def _fact(self, title: str, summary: str, fact: str) -> View:
         return self._leads(title, summary, lambda: self._page(title, lambda: [row(fact)]))
-
-    def _switch(self, title: str, summary: str, namespace: str, key: str, values: tuple[str, str] = ("0", "1")) -> View:
-        settings = self._host.settings
-        is_on = settings.get(namespace, key) == values[1]
-
-        def turn() -> None:
-            now = settings.get(namespace, key) == values[1]
-            settings.put(namespace, key, values[not now], source=SETTINGS)
-
-        return switch_row(title, summary, is_on=is_on, on_click=lambda: self._host.later(turn))
 
     def _network_page(self) -> Window:
         return self._page("Network & internet", self._network)
@@ -97,26 +108,9 @@ class SettingsApp:
         state = (f"Connected to {wifi.connected}" if wifi.connected else "On") if wifi.is_on else "Off"
         return [
             self._leads("Wi-Fi", state, self._wifi.page),
-            self._switch("Mobile data", "Virtual Mobile", "global", "mobile_data"),
-            self._switch("Airplane mode", "", "global", "airplane_mode_on"),
+            bound_switch(self._host, "Mobile data", "Virtual Mobile", "global", "mobile_data"),
+            bound_switch(self._host, "Airplane mode", "", "global", "airplane_mode_on"),
             row("Private DNS", "Automatic"),
-        ]
-
-    def _devices_page(self) -> Window:
-        return self._page(
-            "Connected devices",
-            lambda: [self._switch("Use Bluetooth", "", "global", "bluetooth_on"), row("USB", "File transfer")],
-        )
-
-    def _display_page(self) -> Window:
-        return self._page("Display", self._display)
-
-    def _display(self) -> list[View]:
-        return [
-            self._switch("Dark theme", "", "secure", "ui_night_mode", ("1", "2")),
-            self._switch("Adaptive brightness", "", "system", "screen_brightness_mode"),
-            self._switch("Auto-rotate screen", "", "system", "accelerometer_rotation"),
-            row("Screen timeout", "After 1 minute of inactivity"),
         ]
 
     def _apps_page(self) -> Window:
@@ -170,6 +164,7 @@ class SettingsApp:
         def forget() -> None:
             for ssid in list(self._host.wifi.saved):
                 self._host.wifi.forget(ssid)
+            self._devices.forget_all()
             self._host.toast("Network settings have been reset")
 
         self._host.later(forget)

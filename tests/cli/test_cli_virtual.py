@@ -1,0 +1,157 @@
+"""`droidpilot virtual`: many phones, faults by name, the user's own adb server, and what is left behind: nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.cli_shell import Shell
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+def served(shell: Shell, *words: str, lines: int) -> tuple[subprocess.Popen[str], list[dict[str, Any]]]:
+    process = shell.start("virtual", "start", "--json", *words)
+    assert process.stdout is not None
+    return process, [json.loads(process.stdout.readline()) for _ in range(lines)]
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_many_phones_are_one_process_and_one_adb_server(shell: Shell) -> None:
+    process, phones = served(shell, "--count", "3", "--seed", "7", lines=3)
+    try:
+        assert [one["seed"] for one in phones] == [7, 8, 9]
+        assert len({one["serial"] for one in phones}) == 3
+        assert {one["pid"] for one in phones} == {process.pid}
+        assert len({one["adb_port"] for one in phones}) == 1
+        for one in phones:
+            assert shell.json("virtual", "state", one["serial"])["seed"] == one["seed"]
+    finally:
+        ended(process)
+    assert not list((shell.home / "virtual").iterdir())
+
+
+def test_faults_are_set_told_and_cleared(shell: Shell) -> None:
+    process, (phone,) = served(shell, "--count", "1", "--fault", "tap-lost@3", "--profile", "fast", lines=1)
+    try:
+        serial = phone["serial"]
+        told = shell.json("virtual", "fault", serial, "--list")
+        assert told["active"] == [{"name": "slow", "word": "fast"}]
+        assert [(one["name"], one["at"], one["kind"]) for one in told["scheduled"]] == [("tap-lost", 3, "input")]
+        told = shell.json("virtual", "fault", serial, "dump-error", "idle", "times=2")
+        assert told["active"][-1] == {"name": "dump-error", "word": "idle", "left": 2}
+        shell.json("virtual", "fault", serial, "drop@rpc:+5")
+        assert shell.json("virtual", "state", serial)["faults"]["scheduled"][-1]["name"] == "drop"
+        assert "dump-error" not in str(shell.json("virtual", "fault", serial, "dump-error", "--clear"))
+        told = shell.json("virtual", "fault", serial, "--clear")
+        assert told["active"] == told["scheduled"] == []
+        assert "nothing is broken" in shell.quick("virtual", "fault", serial, "--list").stderr
+    finally:
+        ended(process)
+
+
+def test_a_person_can_be_at_the_phone(shell: Shell) -> None:
+    process, (phone,) = served(shell, "--count", "1", lines=1)
+    try:
+        serial = phone["serial"]
+        assert shell.quick("virtual", "do", serial, "rotate", "1").returncode == 0
+        assert shell.json("virtual", "state", serial)["display"]["rotation"] == 1
+        done = shell.quick("virtual", "do", serial, "rotate", "9")
+        assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1
+        assert "known: " in shell.quick("virtual", "do", serial, "dance").stderr
+        assert "rotate" in shell.quick("virtual", "actions").stdout
+    finally:
+        ended(process)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("virtual", "start", "--fault", "tap-lots"), "did you mean tap-lost"),
+        (("virtual", "start", "--fault", "tap-lost@x"), "no call 'x'"),
+        (("virtual", "start", "--fault", "drop,sideways"), "now|before|after|cut"),
+        (("virtual", "start", "--profile", "ancient"), "fast|middling|old"),
+        (("virtual", "start", "--auth", "maybe"), "none, accept, reject"),
+        (("virtual", "fault", "127.0.0.1:1", "tap-lots"), "did you mean tap-lost"),
+        (("virtual", "fault", "127.0.0.1:1"), "droidpilot virtual faults"),
+    ],
+)
+def test_a_bad_word_is_a_line_with_what_there_is(shell: Shell, words: tuple[str, ...], said: str) -> None:
+    done = shell.quick(*words)
+    assert done.returncode == 2
+    assert said in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    assert not list((shell.home / "virtual").glob("*"))
+
+
+def test_every_fault_is_listed_on_a_line(shell: Shell) -> None:
+    from droidpilot.virtual.faults import FORMS
+
+    done = shell.quick("virtual", "faults")
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == list(FORMS)
+
+
+def test_a_taken_port_is_a_usage_error(shell: Shell) -> None:
+    process, (phone,) = served(shell, "--count", "1", lines=1)
+    try:
+        done = shell.quick("virtual", "start", "--port", str(phone["port"]))
+        assert done.returncode == 2 and "is taken" in done.stderr
+    finally:
+        ended(process)
+
+
+def test_connect_joins_the_servers_of_the_user_and_starts_none(shell: Shell) -> None:
+    done = shell.quick("virtual", "start", "--connect")
+    assert done.returncode == 3 and "--connect starts none" in done.stderr
+    shell.quick("devices")  # starts the user's
+    try:
+        process, phones = served(shell, "--connect", "--count", "2", lines=2)
+        try:
+            assert {one["adb_port"] for one in phones} == {shell.adb_port}
+            listed = shell.json("devices")["devices"]
+            assert {one["serial"] for one in listed} == {one["serial"] for one in phones}
+            assert all(one["is_ready"] for one in listed)
+        finally:
+            ended(process)
+        assert shell.json("devices")["devices"] == [], "disconnected, and the server still answers"
+    finally:
+        shell.end_adb_server()
+
+
+def test_plain_state_uses_the_words_of_json(shell: Shell) -> None:
+    process, (phone,) = served(shell, "--count", "1", lines=1)
+    try:
+        lines = shell.quick("virtual", "state", phone["serial"]).stdout.splitlines()
+        assert "screen_on = true" in lines and "toast = null" in lines and "faults.active = []" in lines
+    finally:
+        ended(process)
+
+
+@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="without a shell the next command ends the server")
+def test_a_killed_phone_takes_its_adb_server_with_it(shell: Shell) -> None:
+    process, (phone,) = served(shell, "--count", "1", lines=1)
+    entry = json.loads((shell.home / "virtual" / f"phone-{phone['port']}.json").read_text())
+    process.kill()
+    process.wait()
+    end = time.monotonic() + 10
+    while time.monotonic() < end and Path(f"/proc/{entry['adb_pid']}/cmdline").exists():
+        if not Path(f"/proc/{entry['adb_pid']}/cmdline").read_bytes():
+            break  # it ended, and only waits for its parent to hear of it
+        time.sleep(0.02)
+    else:
+        with pytest.raises(ProcessLookupError):
+            os.kill(entry["adb_pid"], 0)
