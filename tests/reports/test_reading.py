@@ -272,11 +272,8 @@ def test_b17_where_the_app_in_front_is_not_known_a_payment_waits(stage: Stage, t
         assert tapped.state == "ok" and stage.phone.inputs.count == before + 1
         return
     assert stage.phone.inputs.count == before
-    if trouble == "cut":
-        assert (tapped.state, run.outcome.exit) == ("fatal", Exit.DEVICE)
-    else:
-        assert tapped.state == "refused"
-        assert "package_unknown" in [verdict.code for verdict in tapped.verdicts]
+    assert tapped.state == "refused"
+    assert "package_unknown" in [verdict.code for verdict in tapped.verdicts]
 
 
 def test_b21_a_picture_that_was_never_written_is_no_old_picture(stage: Stage) -> None:
