@@ -104,3 +104,8 @@ def test_somebody_s_own_settings_play_no_part(phone: PhoneUnderTest, monkeypatch
     monkeypatch.setenv("ANDROID_SERIAL", "other")
     assert phone.call("press", key="home", rules="allow *").is_ok
     assert os.environ["DROIDPILOT_POLICY"] == "read-only"
+
+
+def test_a_scene_that_is_not_there_starts_nothing(phone: PhoneUnderTest) -> None:
+    ran = phone.droidpilot("virtual", "start", "--scene", "nowhere.xml")
+    assert ran.exit_code == 2 and "nowhere.xml cannot be read" in ran.err and ran.out == ""

@@ -10,6 +10,7 @@ from tests.virtual.virtual_hand import Hand
 
 from droidpilot.core.errors import UsageError
 from droidpilot.screens.parse import parse_hierarchy
+from droidpilot.virtual.marks import Words
 from droidpilot.virtual.scene import Scene, show
 from droidpilot.virtual.scene_file import read_scene, scene_of
 from droidpilot.virtual.scene_port import DumpRefused
@@ -277,3 +278,9 @@ def test_a_scene_that_is_not_there(tmp_path: Path) -> None:
         with pytest.raises(UsageError) as wrong:
             read_scene(path)
         assert wrong.value.hint
+
+
+def test_a_picture_shows_what_only_descriptions_say(hand: Hand) -> None:
+    scene_on(hand, (OWN_DUMPS / "flutter_payment.xml").read_bytes())
+    words = [mark.text for mark in sketch(hand.phone) if isinstance(mark, Words)]
+    assert {"Cancel payment?", "Continue payment", "Cancel booking"} <= set(words)

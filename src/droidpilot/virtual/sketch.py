@@ -71,7 +71,7 @@ def _scene(roots: list[SeenNode], palette: Palette, screen: Rect, *, is_secure: 
     marks: list[Mark] = [Fill(screen, palette.surface, screen)]
     # A dump does not say which window lies on top; a smaller one is taken for the upper one.
     for root in sorted(roots, key=lambda root: -root.bounds.width * root.bounds.height):
-        marks += _Painter(palette, screen, is_dialog=False).window(root, root.package)
+        marks += _Painter(palette, screen, is_dialog=False, is_scene=True).window(root, root.package)
     return tuple(marks)
 
 
@@ -88,10 +88,11 @@ def _bars(phone: Phone, palette: Palette, *, is_shaded: bool) -> list[Mark]:
 class _Painter:
     """Sketches one window."""
 
-    def __init__(self, palette: Palette, screen: Rect, *, is_dialog: bool) -> None:
+    def __init__(self, palette: Palette, screen: Rect, *, is_dialog: bool, is_scene: bool = False) -> None:
         self._palette = palette
         self._screen = screen
         self._is_dialog = is_dialog
+        self._is_scene = is_scene
         self._marks: list[Mark] = []
 
     def window(self, root: SeenNode | None, package: str) -> list[Mark]:
@@ -135,10 +136,21 @@ class _Painter:
             self._launcher_icon(node)
         elif node.text:
             self._text(node)
+        elif self._is_scene:
+            self._bare(node)
         if view.paints:
             self._canvas(node)
         if node.is_scrollable and view.scroll is not None:
             self._scroll_bar(node)
+
+    def _bare(self, node: SeenNode) -> None:
+        """Show what a node of a dump is without any text: its edge where it takes taps, its description as a leaf."""
+        view, b = node.view, node.bounds
+        is_page = b.width * b.height * 2 > self._screen.width * self._screen.height
+        if view.is_clickable and not is_page:
+            self._marks.append(Outline(b, self._palette.disabled, b, min(16, b.height // 2), 2))
+        if view.desc and not node.children:
+            self._words(node, view.desc, self._palette.faint, is_centered=True)
 
     def _canvas(self, node: SeenNode) -> None:
         """Show what a canvas paints and accessibility does not know."""
@@ -230,7 +242,7 @@ class _Painter:
             color = palette.on_accent
         else:
             color = palette.accent
-        self._words(node, node.text, color if view.is_enabled else palette.disabled, is_centered=True)
+        self._words(node, node.text or view.desc, color if view.is_enabled else palette.disabled, is_centered=True)
 
     def _image_button(self, node: SeenNode) -> None:
         view, palette = node.view, self._palette
