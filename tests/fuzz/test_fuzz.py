@@ -51,6 +51,19 @@ def test_deep_nesting_is_no_recursion() -> None:
     assert count.errors == {}
 
 
+def test_thousands_of_windows_cost_no_square_of_them() -> None:
+    """Four times as many may take five times as long, not sixteen."""
+    leaf = b'<node text="w" class="a.B" package="a.b" bounds="[0,0][1080,2400]" clickable="true"/>'
+
+    def took(windows: int) -> float:
+        count = Count()
+        try_one(f"{windows} windows", b"<hierarchy>" + leaf * windows + b"</hierarchy>", (), count)
+        return count.slowest[0][0]
+
+    took(100)
+    assert took(4_000) < 6 * max(0.2, took(1_000))
+
+
 def test_the_cases_are_damaged_too() -> None:
     folder = cases_folder()
     if folder is None:
