@@ -19,6 +19,7 @@ def call(
     device: options.Device = None,
     policy: options.Policy = None,
     ask: options.Ask = None,
+    approver: options.Approver = None,
 ) -> Exit:
     """Call one tool. Refs are those of the last look at this phone.
 
@@ -29,7 +30,7 @@ def call(
     from droidpilot.cli.starting import start
     from droidpilot.core.calls import Status
 
-    begun = start({"device": device, "policy": policy, "ask": ask})
+    begun = start({"device": device, "policy": policy, "ask": ask, "approver": approver})
     done = one_call(begun, tool, parsed(arguments or []))
     if done.result.status is Status.OK:
         output.result(done.result.text)

@@ -11,8 +11,10 @@ from droidpilot.cli.stopping import stop_on_signals
 from droidpilot.cli.target import chosen_phone
 from droidpilot.core.calls import Origin
 from droidpilot.core.clock import Clock
+from droidpilot.core.config import environment
 from droidpilot.core.progress import Progress
 from droidpilot.core.stop import Stop
+from droidpilot.pipeline.approval import Approver
 from droidpilot.plan import PhoneAddress, Prepared, SessionPlan
 from droidpilot.session import Session, open_session
 
@@ -42,8 +44,21 @@ def plan_of(
         title=title,
         checks=checks,
         is_check_waived=is_check_waived,
-        approver=approver_here(clock=clock, stop=stop),
+        approver=_approver(begun.settings.approver, clock=clock, stop=stop),
     )
+
+
+def _approver(command: str | None, *, clock: Clock, stop: Stop) -> Approver:
+    """Return who is asked: the user's command where there is one, else the person here, else nobody.
+
+    Raises:
+        UsageError: the command cannot be run.
+    """
+    if command is None:
+        return approver_here(clock=clock, stop=stop)
+    from droidpilot.cli.approve_command import CommandApprover
+
+    return CommandApprover(command, stop=stop, env=environment())
 
 
 @contextmanager

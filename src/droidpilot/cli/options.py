@@ -29,4 +29,12 @@ Ask = Annotated[
         "--ask", metavar="MODE", help="When to ask because of risk: never, risky or every. Rules hold in each."
     ),
 ]
+Approver = Annotated[
+    str | None,
+    typer.Option(
+        "--approver",
+        metavar="CMD",
+        help="A command to ask instead of you: it gets the question as JSON and answers with JSON.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]

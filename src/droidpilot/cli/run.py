@@ -21,6 +21,7 @@ def run(
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="OpenAI-compatible endpoint.")] = None,
     policy: options.Policy = None,
     ask: options.Ask = None,
+    approver: options.Approver = None,
     check: Annotated[
         list[str] | None,
         typer.Option(
@@ -71,6 +72,7 @@ def run(
             "base_url": base_url,
             "policy": policy,
             "ask": ask,
+            "approver": approver,
             "max_turns": max_turns,
             "max_actions": max_actions,
             "max_tokens": max_tokens,

@@ -90,6 +90,13 @@ class Settings(BaseModel):
         description="rules file: a shipped or own name, or a path (with a slash)",
     )
     ask: Ask = Field(default="risky", description="when to ask because of risk: never, risky or every")
+    approver: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=1000,
+        pattern=r"^[^\x00-\x1f\x7f]+$",
+        description="command that is asked instead of a person at the terminal (JSON in and out)",
+    )
     max_turns: int = Field(default=50, ge=1, le=200, description="model requests of one session")
     max_actions: int = Field(default=100, ge=1, le=10_000, description="writes sent to the phone")
     max_tokens: int = Field(default=500_000, ge=1, le=1_000_000_000, description="tokens sent and received")

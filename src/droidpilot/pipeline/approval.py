@@ -163,7 +163,7 @@ class ApprovalGate:
             return self._no(Answer.HALT, "refused_twice", "a person said no to this before")
         if not self._approver.is_person and any(verdict.code == PERSON for verdict in case.verdicts):
             how = "run it in a terminal, or have a person do it on the phone"
-            return self._no(Answer.DENY, "needs_person", f"a rule wants a person's own yes ({how})", rule)
+            return self._no(Answer.DENY, "needs_person", f"{rule} wants a person's own yes ({how})")
         return self._ask(case, level, rule, why, keys)
 
     def _level(self, case: Case, *, is_write: bool) -> tuple[Literal["confirm", "strong"] | None, str | None, str]:
