@@ -426,7 +426,7 @@ def open_session(
                 deadline=Deadline.after(clock, CONNECT_TIMEOUT_S),
                 progress=progress.on_step,
                 note=session.note,
-                keep=_keep(prepared, address, lease, record, clock),
+                keep=_keep(prepared, address, lease, record, clock=clock, stop=stop),
             )
             stack.callback(driver.close)
             session.connected(driver, round((clock.monotonic() - started) * 1000))
@@ -440,7 +440,9 @@ def open_session(
             session.close()
 
 
-def _keep(prepared: Prepared, address: PhoneAddress, lease: Lease, record: SessionRecord, clock: Clock) -> Keep:
+def _keep(
+    prepared: Prepared, address: PhoneAddress, lease: Lease, record: SessionRecord, *, clock: Clock, stop: Stop
+) -> Keep:
     """Say how the line to the phone is kept. The adb server of a virtual phone is that phone's own, to start and end.
 
     A virtual phone has no other serial, and those of one seed are all alike: its lease needs no second name.
@@ -451,6 +453,7 @@ def _keep(prepared: Prepared, address: PhoneAddress, lease: Lease, record: Sessi
         start_server=None if address.is_virtual else lambda: ensure_server(server, clock),
         tell=record.append,
         identified=None if address.is_virtual else lease.add_phone,
+        check_stop=stop.check,
     )
 
 

@@ -37,6 +37,8 @@ class Shell:
             "DROIDPILOT_HOME": str(self.home),
             "HOME": str(self.cwd),
             "PATH": os.environ["PATH"],
+            # Where the tests run on another tree than the installed one, the command does too.
+            **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
             "ANDROID_ADB_SERVER_PORT": str(self.adb_port),
             "ADB_USB": "0",
             "ADB_MDNS": "0",

@@ -175,3 +175,13 @@ def test_a_code_is_drawn_two_modules_to_a_character() -> None:
     matrix = [[dark, light, dark, light], [dark, dark, light, light], [light, dark, light, dark]]
     assert list(qr.lines_of(matrix)) == [" ▀▄█", "█▄█▄"]
     assert list(qr.lines_of(matrix, is_terminal_light=True)) == ["█▄▀ ", " ▀ ▀"]
+
+
+def test_a_phone_that_is_named_but_not_connected_is_told_where_it_announces_itself(shell: Shell) -> None:
+    adb = StandInAdb(phones={"R5AA": "device"})
+    adb.announce("adb-Q9-x", "connect", "10.0.0.7:41234")
+    with served(adb):
+        for device in ("Q9", "10.0.0.7:37123"):
+            done = shell.quick("look", "--device", device, **on(adb))
+            assert done.returncode == 3 and "connect 10.0.0.7:41234" in done.stderr, done.stderr
+        assert "connect 10" not in shell.quick("look", "--device", "other", **on(adb)).stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.cli_shell import Shell
+from tests.fakes.told_phone import told_phones
 
 PHONES = {"ABC123": "device", "LOCKED1": "unauthorized", "DEAF 2": "offline", "emulator-5600": "device"}
 
@@ -52,9 +53,10 @@ def shell(tmp_path: Path) -> Shell:
 
 
 def test_each_phone_that_is_not_ready_gets_its_next_step(shell: Shell) -> None:
-    with adb_server(PHONES) as (port, asked):
-        done = shell.quick("devices", ANDROID_ADB_SERVER_PORT=str(port))
-        told = shell.json("devices", DROIDPILOT_ADB_PORT=str(port))["devices"]
+    with told_phones(PHONES) as server:
+        done = shell.quick("devices", ANDROID_ADB_SERVER_PORT=str(server.port))
+        asked = set(server.services)
+        told = shell.json("devices", DROIDPILOT_ADB_PORT=str(server.port))["devices"]
     assert done.returncode == 0, done.stderr
     assert [line.split("  ")[0] for line in done.stdout.splitlines()] == ["SERIAL", *PHONES]
     assert "LOCKED1 is unauthorized: unlock the phone" in done.stderr
@@ -65,7 +67,11 @@ def test_each_phone_that_is_not_ready_gets_its_next_step(shell: Shell) -> None:
     }
     assert told[1]["next_step"]
     # The server was asked and nothing else: not started, not restarted, not told to end.
-    assert set(asked) <= {"host:version", "host:devices", "host:devices-l", "host:mdns:services"}
+    assert asked <= {"host:version", "host:devices", "host:devices-l", "host:mdns:services"}
+    # With --json the phones that are ready, and they alone, are asked for their card.
+    reached = {words for words in server.services if words.startswith("host:tport:")}
+    assert reached == {f"host:tport:serial:{serial}" for serial in ("ABC123", "emulator-5600")}
+    assert not {words for words in server.services if words.startswith("host:") and "kill" in words}
 
 
 def test_several_phones_and_no_serial_is_exit_3_and_names_them(shell: Shell) -> None:

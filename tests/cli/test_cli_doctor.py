@@ -47,7 +47,11 @@ def examined(
     assert document["exit_code"] == code
     found: dict[str, list[dict[str, str]]] = {}
     for one in document["checks"]:
-        assert set(one) == {"name", "level", "text", "next_step"} and one["level"] in ("ok", "warn", "fail")
+        assert set(one) == {"code", "group", "serial", "name", "level", "text", "next_step"} and one["level"] in (
+            "ok",
+            "warn",
+            "fail",
+        )
         assert one["level"] != "fail" or one["text"]
         found.setdefault(one["name"], []).append(one)
     return found

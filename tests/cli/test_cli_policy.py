@@ -47,7 +47,7 @@ def test_check_warns_of_lines_that_can_never_decide_and_exits_0(shell: Shell) ->
     done = shell.quick("policy", "check", path)
     assert done.returncode == 0
     assert "./my.rules:2: allow tap in com.bank.app matching Pay: can never decide: line 1" in done.stdout
-    assert "3 lines, 1 warnings" in done.stdout
+    assert "3 lines, 1 warning (" in done.stdout
     told = shell.json("policy", "check", path)
     assert [one["line"] for one in told["warnings"]] == [2]
 

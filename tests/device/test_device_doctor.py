@@ -12,9 +12,10 @@ from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.core.errors import DeviceError, DeviceLost
 from droidpilot.device import rpc
 from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.adb_programs import adb_program
 from droidpilot.device.adb_server import private_servers_of, start_private_server
 from droidpilot.device.android import AndroidDriver
-from droidpilot.device.doctor import adb_program, read_phone, try_server
+from droidpilot.device.doctor import read_phone, try_server
 from droidpilot.virtual.server import VirtualPhone
 
 Within = Callable[[float], Deadline]

@@ -10,6 +10,9 @@ import pytest
 from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.core.errors import DeviceRefused, Sent
 from droidpilot.device.adb import AdbServer, PhoneLink, ShellAnswer
+from droidpilot.device.android import AndroidDriver
+from droidpilot.device.driver import DeviceFacts
+from droidpilot.device.inphone import PhoneServer
 from droidpilot.device.keeper import Keeper, left_behind
 from droidpilot.device.keyboard import ADB_KEYBOARD, AdbKeyboard
 from droidpilot.virtual.apps.packages import FIELDS
@@ -122,3 +125,21 @@ def test_a_phone_that_stays_with_our_keyboard_says_so_and_keeps_it_listed(
     done = Keeper(odd.home, PhoneLink(odd.adb, odd.phone.serial), clock).restore(within(20))
     assert [one.became for one in done] == ["restored", "restored"]
     odd.assert_as_found()
+
+
+class EchoLink(PhoneLink):
+    """A link to a phone whose `input` repeats what it was asked for in its error."""
+
+    def script(self, commands: Sequence[Sequence[str]], deadline: Deadline, *, sent: Sent = "no") -> ShellAnswer:
+        return ShellAnswer(255, "Error: Invalid arguments: " + " ".join(" ".join(words) for words in commands))
+
+
+def test_a_phone_that_repeats_what_was_typed_is_not_quoted(
+    adb: AdbServer, phone: VirtualPhone, within: Callable[[float], Deadline]
+) -> None:
+    link, clock = EchoLink(adb, phone.serial), SystemClock()
+    driver = AndroidDriver(link, PhoneServer(link, clock), clock, DeviceFacts(phone.serial, "", "", 34, "14"))
+    with pytest.raises(DeviceRefused) as caught:
+        driver.type_keys("hunter2 100%s", within(5), erase=2)
+    assert (caught.value.code, caught.value.sent) == ("keys_failed", "unknown")
+    assert "hunter2" not in caught.value.message and "[text]" in caught.value.message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from droidpilot.core.clock import ManualClock
 from droidpilot.core.errors import DeviceBusy, UsageError
-from droidpilot.device.lease import Lease, file_name
+from droidpilot.device.lease import Lease, file_name, forget_lease, holder_of
 
 HOLDER = """
 import sys, time
@@ -108,3 +109,68 @@ def test_a_folder_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> Non
     with pytest.raises(UsageError) as caught:
         Lease.take(tmp_path, "R5AA", clock=ManualClock())
     assert caught.value.code == "no_locks"
+
+
+# the phone itself, whatever it is called
+
+
+def test_field_35_one_phone_under_two_serials_is_held_once(tmp_path: Path) -> None:
+    clock = ManualClock()
+    with Lease.take(tmp_path, "R5AA", clock=clock, session="on the cable") as cable:
+        cable.add_phone("R5AA")
+        network = Lease.take(tmp_path, "10.0.0.7:41234", clock=clock)
+        with network, pytest.raises(DeviceBusy) as caught:
+            network.add_phone("R5AA")
+        assert "10.0.0.7:41234" in str(caught.value) and "as R5AA by process" in str(caught.value)
+        assert "session on the cable" in str(caught.value)
+    with Lease.take(tmp_path, "10.0.0.7:41234", clock=clock) as network:
+        network.add_phone("R5AA")
+
+
+def test_a_holder_that_is_suspended_keeps_it_and_one_that_is_dead_has_lost_it(tmp_path: Path) -> None:
+    holder = start_holder(tmp_path, "R5AA")
+    try:
+        holder.send_signal(signal.SIGSTOP)
+        clock = ManualClock()
+        clock.advance(30 * 24 * 3600)  # age proves nothing
+        with pytest.raises(DeviceBusy):
+            Lease.take(tmp_path, "R5AA", clock=clock)
+        held_by = holder_of(tmp_path, "R5AA")
+        assert held_by is not None and (held_by.pid, held_by.session) == (holder.pid, "s-other")
+    finally:
+        end(holder)
+    assert holder_of(tmp_path, "R5AA") is None
+    Lease.take(tmp_path, "R5AA", clock=ManualClock()).release()
+
+
+def test_looking_who_holds_a_phone_never_takes_it(tmp_path: Path) -> None:
+    assert holder_of(tmp_path, "R5AA") is None
+    assert not (tmp_path / "leases").exists()
+    with Lease.take(tmp_path, "10.0.0.7:5", clock=ManualClock()) as lease:
+        lease.add_phone("R5AA")
+        held_by = holder_of(tmp_path, "R5AA")
+        assert held_by is not None and held_by.serial == "10.0.0.7:5", "the same phone on its cable"
+    assert holder_of(tmp_path, "R5AA") is None
+
+
+def test_an_owner_whose_number_another_process_has_now_holds_nothing(tmp_path: Path) -> None:
+    with Lease.take(tmp_path, "R5AA", clock=ManualClock()):
+        path = tmp_path / "leases" / f"{file_name('R5AA')}.json"
+        told = json.loads(path.read_text())
+        assert holder_of(tmp_path, "R5AA") is not None
+        path.write_text(json.dumps({**told, "pid_started": 1}))
+        assert holder_of(tmp_path, "R5AA") is None
+
+
+def test_the_lock_of_an_ended_phone_is_removed_but_never_from_under_a_holder(tmp_path: Path) -> None:
+    Lease.take(tmp_path, "127.0.0.1:40001", clock=ManualClock()).release()
+    with Lease.take(tmp_path, "127.0.0.1:40002", clock=ManualClock()):
+        for serial in ("127.0.0.1:40001", "127.0.0.1:40002", "never seen"):
+            forget_lease(tmp_path, serial)
+        names = {path.name for path in (tmp_path / "leases").iterdir()}
+        assert f"{file_name('127.0.0.1:40002')}.lock" in names
+        assert not [name for name in names if name.startswith(file_name("127.0.0.1:40001"))]
+        with pytest.raises(DeviceBusy):
+            Lease.take(tmp_path, "127.0.0.1:40002", clock=ManualClock())
+    forget_lease(tmp_path, "127.0.0.1:40002")
+    assert {path.name for path in (tmp_path / "leases").iterdir()} == {"door.lock"}

@@ -11,14 +11,16 @@ from tests.fakes.cut_proxy import CutProxy, cut_proxy
 from tests.fakes.stand_in_adb import StandInAdb, served
 
 from droidpilot.core.clock import Deadline, ManualClock, SystemClock
-from droidpilot.core.errors import DeviceBusy, DeviceError, DeviceLost, DeviceUnavailable
+from droidpilot.core.errors import DeviceBusy, DeviceError, DeviceLost, DeviceUnavailable, Interrupted
 from droidpilot.core.events import LinkLost, LinkRestored
+from droidpilot.core.stop import Stop
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.adb_server import PrivateServer, ensure_server, start_private_server
 from droidpilot.device.adb_trouble import adb_binary
 from droidpilot.device.android import AndroidDriver, connect
 from droidpilot.device.attached import connect_tcp, list_devices
-from droidpilot.device.lifeline import Keep, Lifeline, phone_id
+from droidpilot.device.driver import Foreground
+from droidpilot.device.lifeline import MAX_BREAKS, Keep, Lifeline, phone_id
 from droidpilot.virtual.server import VirtualPhone, running_phone
 
 Within = Callable[[float], Deadline]
@@ -91,19 +93,18 @@ def test_a_break_that_is_over_at_once_is_no_outage(
     assert told == []
 
 
-def test_a_line_that_answers_and_breaks_every_time_ends_the_read_early(
+def test_report_b17_a_query_that_breaks_every_time_over_a_line_that_works_is_unknown_and_no_outage(
     adb: AdbServer, phone: VirtualPhone, told: Told, within: Within
 ) -> None:
     driver = driver_on(adb, phone.serial, told)
     before = phone.phone.faults.calls["dumpsys"]
     try:
         phone.phone.faults.set("dumpsys-cut", "always")
-        with pytest.raises(DeviceLost) as caught:
-            driver.foreground(within(20))
+        assert driver.foreground(within(20)) == Foreground(None, None)
     finally:
         driver.close()
-    assert caught.value.code == "device_lost" and told == []
-    assert phone.phone.faults.calls["dumpsys"] - before == 4
+    assert told == []
+    assert phone.phone.faults.calls["dumpsys"] - before == MAX_BREAKS + 1
 
 
 def test_field_34_an_adb_server_that_was_killed_is_started_again_and_the_phone_connected(
@@ -317,3 +318,14 @@ def test_an_id_that_phones_share_is_no_id(properties: dict[str, str], expected: 
 
 def is_ready(adb: AdbServer, serial: str, deadline: Deadline) -> bool:
     return any(one.serial == serial and one.is_ready for one in list_devices(adb, deadline))
+
+
+def test_who_does_not_want_to_wait_any_longer_is_heard_at_once() -> None:
+    stop, clock = Stop(), ManualClock()
+    line = Lifeline(PhoneLink(AdbServer(1), "R5AA"), clock, keep=Keep(patience_s=50, check_stop=stop.check))
+    outage = line.outage(Deadline.after(clock, 60))
+    outage.wait(DeviceLost("gone"))
+    stop.request()
+    with pytest.raises(Interrupted):
+        outage.wait(DeviceLost("gone"))
+    assert clock.monotonic() < 1

@@ -131,3 +131,36 @@ def test_what_the_read_raises_goes_through() -> None:
 
     with pytest.raises(ScreenUnreadable):
         run(ManualClock(), read, "old")
+
+
+def test_a_slow_phone_gets_looks_enough_to_prove_rest_and_still_an_end() -> None:
+    """With 1.5 s per look only two fit into the cap: a transition between them would pass for a screen at work."""
+    clock = ManualClock()
+    pictures = ["old", "half", "new", "new", "new"]
+
+    def read() -> str:
+        clock.advance(1.5)
+        return pictures.pop(0)
+
+    result = settle(read, str, before="old", clock=clock)
+    assert (result.value, result.is_settled, result.reads) == ("new", True, 4)
+    numbers = iter(range(1000))
+
+    def restless() -> str:
+        clock.advance(1.5)
+        return str(next(numbers))
+
+    endless = settle(restless, str, before=None, clock=clock)
+    assert not endless.is_settled and endless.waited_s <= 4 * (1.5 + SETTLE_GAP_S)
+
+
+def test_a_phone_that_is_slow_beyond_measure_is_not_waited_for_without_end() -> None:
+    clock = ManualClock()
+    numbers = iter(range(1000))
+
+    def read() -> str:
+        clock.advance(10.0)
+        return str(next(numbers))
+
+    result = settle(read, str, before=None, clock=clock)
+    assert not result.is_settled and result.reads == 2

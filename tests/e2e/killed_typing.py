@@ -19,7 +19,7 @@ TEXTS = 1_000
 
 
 def main(home: Path, serial: str, adb_port: int) -> None:
-    flags = {"ask": "never", "keyboard": "switch", "animations": "off"}
+    flags = {"ask": "never", "keyboard": "switch", "animations": "off", "max_actions": 10_000}
     plan = SessionPlan(
         home=home,
         origin=Origin.HUMAN,

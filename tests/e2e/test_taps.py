@@ -23,6 +23,7 @@ from droidpilot.session import Session, open_session
 
 STATES = 200
 APPS = ("Settings", "Messages", "Contacts")
+FAULTY = "com.quicksand.faulty"
 
 
 def test_a_rendered_ref_taps_its_node_in_two_hundred_states_of_the_phone(tmp_path: Path) -> None:
@@ -54,14 +55,19 @@ def walk(session: Session, setting: Setting, random: Random) -> tuple[int, set[s
         assert isinstance(screen, Screen)
         refs = [line.ref for line in lines_of(screen) if line.ref is not None and "covered" not in line.text]
         usable = [ref for ref in refs if (node := screen.node_of(ref)) and node.is_tappable and node.enabled]
-        if not usable or random.random() < 0.15:
+        # An app whose main thread was stopped takes no taps at all: that has tests of its own.
+        if not usable or screen.package == FAULTY or random.random() < 0.15:
             session.call(*_elsewhere(random))
             continue
         ref = random.choice(usable)
         before = _inputs(setting)
         result = session.call("tap", {"ref": ref})
-        assert result.status is Status.OK, result.text
         after = _inputs(setting)
+        if result.status is Status.REFUSED:
+            # A button that pays or deletes needs a yes, and nobody is there: nothing may have been touched.
+            assert "approval gate" in result.text and after["count"] == before["count"], result.text
+            continue
+        assert result.status is Status.OK, result.text
         assert after["count"] == before["count"] + 1
         event = after["events"][-1]
         node = screen.node_of(ref)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -81,11 +81,9 @@ class CutProxy:
                         data = data[:left]
                 sink.sendall(data)
                 if left is not None and left <= len(data):
-                    break
-        with self._lock:
-            is_over = source not in self._open
-        if not is_over:  # else it was dropped already, and what is open now is adb's next connection
-            self._drop()
+                    self._drop()
+                    return
+        self._end((source, sink))
 
     def _look_for(self, seen: bytes, fresh: int) -> bytes:
         """Arm the cut where the mark has passed; return what may be the beginning of the mark."""
@@ -101,15 +99,26 @@ class CutProxy:
         return b""
 
     def _drop(self) -> None:
+        """Break every connection, as a cable does."""
         with self._lock:
             gone, self._open = self._open, []
             self._left = {"to_phone": None, "to_host": None}
             self._armed = None
+        self._close(gone)
+        self.has_cut.set()
+
+    def _end(self, pair: tuple[socket.socket, socket.socket]) -> None:
+        """Pass on that one side closed one connection: adb closes those that it has twice."""
+        with self._lock:
+            self._open = [one for one in self._open if one not in pair]
+        self._close(pair)
+
+    @staticmethod
+    def _close(gone: Iterable[socket.socket]) -> None:
         for one in gone:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
             one.close()
-        self.has_cut.set()
 
 
 @contextmanager

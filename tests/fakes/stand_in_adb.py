@@ -9,7 +9,7 @@ import contextlib
 import re
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -92,24 +92,31 @@ def _fail(text: str) -> bytes:
 
 
 @contextmanager
-def served(answers: StandInAdb, *, behind: int | None = None) -> Iterator[StandInAdb]:
+def served(
+    answers: StandInAdb, *, behind: int | None = None, renamed: Mapping[str, str] | None = None
+) -> Iterator[StandInAdb]:
     """Serve on a free port for the length of a `with`.
 
-    With `behind`, only what is about mDNS is answered here; all else goes to the real server on that port as it is.
+    With `behind`, only what is about mDNS is answered here; all else goes to the real server on that port as it is, but
+    that a phone goes by the name that `renamed` gives its serial.
     """
     listener = socket.create_server(("127.0.0.1", 0))
     answers.port = int(listener.getsockname()[1])
 
     def one(connection: socket.socket) -> None:
         with contextlib.suppress(OSError, ValueError), connection:
-            size = _exactly(connection, 4)
-            words = _exactly(connection, int(size, 16))
+            words = _exactly(connection, int(_exactly(connection, 4), 16))
             if behind is None or re.match(rb"host:mdns:", words):
                 connection.sendall(answers.answer(words.decode()))
                 return
             answers.asked.append(words.decode())
             with socket.create_connection(("127.0.0.1", behind)) as real:
-                real.sendall(size + words)
+                for serial, name in (renamed or {}).items():
+                    words = words.replace(name.encode(), serial.encode())
+                real.sendall(b"%04x" % len(words) + words)
+                if renamed and words.startswith(b"host:devices"):
+                    connection.sendall(_renamed(real, renamed))
+                    return
                 back = threading.Thread(target=_pump, args=(real, connection), daemon=True)
                 back.start()
                 _pump(connection, real)
@@ -128,6 +135,15 @@ def served(answers: StandInAdb, *, behind: int | None = None) -> Iterator[StandI
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         thread.join(5)
+
+
+def _renamed(real: socket.socket, renamed: Mapping[str, str]) -> bytes:
+    """Read a whole list of the real server and give its phones their other names."""
+    assert _exactly(real, 4) == b"OKAY"
+    text = _exactly(real, int(_exactly(real, 4), 16)).decode()
+    for serial, name in renamed.items():
+        text = text.replace(serial, name)
+    return _okay(text)
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

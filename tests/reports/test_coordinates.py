@@ -63,6 +63,8 @@ from droidpilot.virtual.views import View
 from droidpilot.virtual.widgets import button, label, page
 from droidpilot.virtual.windows import Window
 
+FIELD_APP = "com.google.android.apps.messaging"
+
 
 @pytest.fixture(scope="module")
 def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
@@ -246,6 +248,21 @@ def test_b35_back_that_an_app_does_not_hear_is_named(setting: Setting, session: 
     assert result.status is Status.OK and "did not react to back" in result.text
     open_settings(session)
     assert "No change" not in session.call("press", {"key": "back"}).text
+
+
+def test_b35_back_on_android_16_is_judged_by_what_changed_and_not_by_its_having_been_sent(
+    setting: Setting, session: Session
+) -> None:
+    phone = setting.phone.phone
+    opened = session.call("open_app", {"app": FIELD_APP})
+    phone.sdk, phone.top.ignores_back_key = 36, True
+    try:
+        before = inputs(setting)
+        result = session.call("press", {"key": "back"})
+    finally:
+        phone.sdk = 34
+    assert inputs(setting) == before + 1 and setting.phone.phone.package == FIELD_APP, opened.text
+    assert result.status is Status.OK and "the app did not react to back" in result.text
 
 
 # B36

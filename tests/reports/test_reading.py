@@ -207,6 +207,7 @@ def test_b09_somebody_s_compressed_dump_does_not_shorten_ours(stage: Stage) -> N
     other = uiautomator2.connect(stage.adb_device())
     with stage.driver() as driver:
         whole = len(parse_hierarchy(driver.dump(stage.within(20))).nodes)
+        stage.fault("dump-error", "sticky-compressed")
         short = parse_hierarchy(other.jsonrpc.dumpWindowHierarchy(True, 50).encode()).nodes
         assert len(short) < whole
         assert len(parse_hierarchy(other.jsonrpc.dumpWindowHierarchy().encode()).nodes) == len(short), "it sticks"

@@ -366,6 +366,22 @@ def test_late_is_no_failure(setting: Setting, home: Path) -> None:
         assert [one["kind"] for one in inputs(setting, before)] == ["tap", "set_text"]
 
 
+def test_without_the_helper_keys_are_the_first_route_and_read_back_too(setting: Setting, home: Path) -> None:
+    with broken(setting, "no-helper"):
+        with open_form(setting, home) as typing:
+            assert typing.type("plain", "a$a %s '").read_back == "exact"
+            assert typing.holds("plain") == "a$a %s '"
+            assert typing.type("code", "ABCDEFGHIJ").read_back == "cut"
+            refused = typing.type("plain", HEBREW)
+            assert (refused.sent, refused.code) == ("no", "no_route")
+            assert typing.holds("plain") == "a$a %s '"
+        with open_form(setting, home, keyboard="switch") as typing:
+            assert typing.type("plain", HEBREW).read_back == "exact"
+            assert typing.type("plain", HEBREW, mode="append").read_back == "exact"
+            assert typing.holds("plain") == HEBREW * 2
+    assert keyboards(setting) == (LATIN_IME, LATIN_IME)
+
+
 def test_b40_a_line_break_presses_nothing(setting: Setting, home: Path) -> None:
     text = '去哪里"吃饭"呀？\n\n• a\n• b'
     with open_form(setting, home) as typing:

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 STEP_S = 1.0
+CONNECT_S = 300.0
+"""So long all clients together may take to connect."""
 PICTURE_EVERY = 10
 """Every so many steps a client takes a picture too."""
 #: The command of the tree that runs this, whatever is installed.
@@ -78,15 +80,17 @@ def sample(pid: int, began: float) -> Sample:
 
 
 def soak(phones: list[dict[str, Any]], server_pid: int, *, lasts_s: float, every_s: float) -> Soak:
-    """Drive every phone by a client of its own for so long, and sample every so often."""
-    found, began = Soak(), time.monotonic()
-    over = threading.Event()
+    """Drive every phone by a client of its own for so long, once all are connected, and sample every so often."""
+    found, over = Soak(), threading.Event()
+    connected = threading.Barrier(len(phones) + 1)
     threads = [
-        threading.Thread(target=_client, args=(one, number, found, over), daemon=True)
+        threading.Thread(target=_client, args=(one, number, found, connected, over), daemon=True)
         for number, one in enumerate(phones)
     ]
     for thread in threads:
         thread.start()
+    connected.wait(CONNECT_S)
+    began = time.monotonic()
     while not over.wait(min(every_s, max(0.0, began + lasts_s - time.monotonic()))):
         found.phones.append(sample(phones[0]["pid"], began))
         found.server.append(sample(server_pid, began))
@@ -99,7 +103,9 @@ def soak(phones: list[dict[str, Any]], server_pid: int, *, lasts_s: float, every
     return found
 
 
-def _client(phone: dict[str, Any], number: int, found: Soak, over: threading.Event) -> None:
+def _client(
+    phone: dict[str, Any], number: int, found: Soak, connected: threading.Barrier, over: threading.Event
+) -> None:
     import adbutils
     import uiautomator2
 
@@ -108,7 +114,9 @@ def _client(phone: dict[str, Any], number: int, found: Soak, over: threading.Eve
         device = uiautomator2.connect(client.device(phone["serial"]))
     except Exception as error:  # noqa: BLE001 # whatever a client of the library meets is what is looked for
         found.errors.append(f"connecting: {type(error).__name__}: {error}"[:300])
+        connected.wait(CONNECT_S)
         return
+    connected.wait(CONNECT_S)
     # The clients are spread over the second, as people would be.
     due = time.monotonic() + number / 20 % 1
     step = 0

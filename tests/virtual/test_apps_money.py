@@ -137,3 +137,21 @@ def test_amounts_are_read_as_a_person_writes_them() -> None:
         "25": 2500, "25.5": 2550, "25.50": 2550, "$1,000": 100_000, "": None, "abc": None, "1.234": None, "-5": None,
         "٣": None, "2.x": None,
     }  # fmt: skip
+
+
+def test_a_payment_on_its_way_is_forgotten_with_the_apps_data() -> None:
+    hand = Hand.at()
+    hand.tap("Shop")
+    name = hand.node(f"{SHOP}:id/product_name").text
+    hand.tap(name, "Add to cart", "Cart (1)", "Check out")
+    hand.touch.set_text(hand.node(f"{SHOP}:id/full_name"), "Ada")
+    hand.touch.set_text(hand.node(f"{SHOP}:id/address"), "Quay 7")
+    hand.tap(f"{SHOP}:id/pay")
+    assert not hand.phone.is_idle
+    hand.phone.stop(SHOP)
+    hand.phone.apps[SHOP].clear()
+    hand.phone.home()
+    hand.tap("Shop", name, "Add to cart")
+    hand.clock.advance(5.0)
+    assert hand.phone.is_idle
+    assert hand.phone.state()["shop"] == {"cart": {name: 1}, "orders": [], "paying": False}

@@ -80,6 +80,16 @@ def color(picture: Image.Image, box: object, left: int, top: int) -> object:
     return picture.getpixel((left + (box.left + box.right) // 2, top + (box.top + box.bottom) // 2))
 
 
+def test_the_whole_board_is_there_when_the_screen_lies() -> None:
+    hand = Hand.at()
+    hand.phone.display.turn(1)
+    hand.tap("Pebbles")
+    surface = hand.node(f"{GAME}:id/surface").bounds
+    last = cell_box(8)
+    assert surface.width > surface.height
+    assert surface.has(surface.left + last.right - 1, surface.top + last.bottom - 1)
+
+
 def test_a_tap_between_the_pebbles_is_nothing() -> None:
     hand = Hand.at()
     hand.tap("Pebbles")

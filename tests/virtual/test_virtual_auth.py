@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import socket
 import struct
 import time
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ import pytest
 from tests.virtual.virtual_rig import adb_server
 
 from droidpilot.virtual.auth import KEY_BYTES, Auth, Trust, new_token
+from droidpilot.virtual.packets import HEADER, Command
 from droidpilot.virtual.server import running_phone
 
 
@@ -89,3 +92,34 @@ def test_what_each_mode_does(trust: Trust, asks: bool, takes: bool) -> None:
     assert (auth.asks, auth.takes_new_keys) == (True, False)
     auth.refuse(False)
     assert (auth.asks, auth.takes_new_keys) == (asks, takes)
+
+
+def packet(command: Command, arg0: int = 0, payload: bytes = b"", *, magic: int | None = None) -> bytes:
+    wanted = command ^ 0xFFFFFFFF if magic is None else magic
+    return HEADER.pack(command, arg0, 0, len(payload), sum(payload) & 0xFFFFFFFF, wanted) + payload
+
+
+GREETING = packet(Command.CNXN, 0x01000000, b"host::")[:8] + b"\0\0\4\0" + packet(Command.CNXN, 0, b"host::")[12:]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        packet(Command.OPEN, 1, b"shell:id\0"),
+        packet(Command.AUTH, 2, b"x" * 5_000),
+        packet(Command.AUTH, 2, b"x" * 256) * 200,
+        packet(Command.AUTH, 2, b"x" * 256, magic=7),
+        b"\xff" * 200,
+        GREETING,
+    ],
+    ids=["a stream before the key", "a key too long", "keys without end", "wrong magic", "garbage", "another greeting"],
+)
+def test_who_shows_no_key_is_dropped_and_hurts_nobody(said: bytes) -> None:
+    with running_phone(transition_ms=0, trust="reject") as vp:
+        with socket.create_connection(("127.0.0.1", vp.port), timeout=10) as wire:
+            wire.sendall(GREETING)
+            with contextlib.suppress(ConnectionError):
+                wire.sendall(said)
+                while wire.recv(65536):
+                    pass  # tokens, until the phone hangs up
+        assert vp.phone.state()["inputs"] == {"count": 0, "events": []}

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,11 @@ def test_a_lost_reply_was_executed(rig: Rig) -> None:
 def test_the_call_that_was_named_and_no_other(rig: Rig) -> None:
     at = rig.faults.calls["input"] + 3
     rig.faults.schedule("tap-lost", at)
-    before = rig.inputs
+    counts = [rig.inputs]
     for _ in range(5):
         rig.u2.click(10, 10)
-    assert rig.inputs == before + 4
+        counts.append(rig.inputs)
+    assert [after - before for before, after in pairwise(counts)] == [1, 1, 0, 1, 1]
     assert rig.faults.calls["input"] == at + 2
 
 
@@ -160,6 +162,66 @@ def test_a_stale_file_stays_where_it_lies(rig: Rig) -> None:
     assert rig.adb.sync.read_bytes("/sdcard/d.xml") == stale
     rig.adb.shell("uiautomator dump /sdcard/d.xml")
     assert rig.adb.sync.read_bytes("/sdcard/d.xml") != stale
+
+
+def test_compressed_dumps_leave_out_what_says_nothing_and_may_stick(rig: Rig) -> None:
+    def nodes(*words: bool) -> int:
+        return str(rig.u2.jsonrpc.dumpWindowHierarchy(*words)).count("<node")
+
+    full, few = nodes(False), nodes(True)
+    assert 0 < few < full and nodes(False) == full
+    rig.faults.set("dump-error", "sticky-compressed")
+    assert nodes(False) == full, "nothing was asked compressed yet"
+    assert nodes(True) == few and nodes() == few, "who does not say which mode has the last one"
+    assert nodes(False) == full and nodes() == full, "who does, sets it"
+    assert nodes(True) == few
+    rig.adb.shell("uiautomator dump --compressed /sdcard/c.xml; uiautomator dump /sdcard/f.xml")
+    assert rig.adb.sync.read_bytes("/sdcard/f.xml").count(b"<node") == few
+    rig.u2.stop_uiautomator()
+    rig.u2.start_uiautomator()
+    assert nodes() == full, "a server that starts anew has forgotten it"
+
+
+def test_a_hang_begins_with_the_call_that_was_named(rig: Rig) -> None:
+    before = rig.inputs
+    rig.faults.set("hang", "before", 0.4)
+    began = time.monotonic()
+    rig.u2.jsonrpc.click(10, 10)
+    assert time.monotonic() - began >= 0.4 and rig.inputs == before + 1
+
+
+def test_a_server_that_dies_with_a_tap_has_executed_it(rig: Rig) -> None:
+    before = rig.inputs
+    rig.faults.schedule("server-killed", "input:+1", "after")
+    with pytest.raises(Exception, match=r"(?i)closed connection|reset"):
+        rig.u2.jsonrpc.click(10, 10)
+    assert rig.inputs == before + 1
+    rig.u2.click(10, 10)
+    assert rig.inputs == before + 2
+
+
+def test_a_silent_phone_answers_other_calls(rig: Rig) -> None:
+    before = rig.inputs
+    rig.faults.set("reply-lost", "silence")
+    rig.client.device(rig.vp.serial)
+    threading.Thread(target=rig.adb.shell, args=("input tap 10 10",), daemon=True).start()
+    end = time.monotonic() + 5
+    while time.monotonic() < end and rig.inputs == before:
+        time.sleep(0.01)  # the tap comes from another thread, and nothing tells when
+    assert rig.inputs == before + 1 and rig.u2.info["screenOn"] is True
+
+
+def test_an_app_start_around_a_pulled_cable(rig: Rig) -> None:
+    rig.faults.schedule("drop", "start:+1", "before")
+    with contextlib.suppress(Exception):  # what the client meets is not what is looked at here
+        rig.adb.shell("am start -n com.android.settings/.Settings")
+    assert rig.vp.phone.state()["package"] == "com.android.launcher3"
+    rig.wait_attached()
+    rig.faults.schedule("drop", "start:+1", "after")
+    with contextlib.suppress(Exception):
+        rig.adb.shell("am start -n com.android.settings/.Settings")
+    assert rig.vp.phone.state()["package"] == "com.android.settings"
+    rig.wait_attached()
 
 
 def test_a_dumpsys_that_breaks_off_leaves_half(rig: Rig) -> None:

@@ -114,14 +114,16 @@ def test_the_phone_never_listens_where_adb_looks_for_emulators() -> None:
 SERVE = """
 import dataclasses, sys
 from pathlib import Path
-from droidpilot.virtual.server import serve
+from droidpilot.virtual.server import PhonePlan, serve
 
-def ready(entry):
-    sys.stdout.write(entry.serial + "\\n")
+def ready(entries):
+    return [dataclasses.replace(entry, adb_port=1234) for entry in entries]
+
+def served(entries):
+    sys.stdout.write(entries[0].serial + "\\n")
     sys.stdout.flush()
-    return dataclasses.replace(entry, adb_port=1234)
 
-serve(Path(sys.argv[1]), seed=4, on_ready=ready)
+serve(Path(sys.argv[1]), [PhonePlan(seed=4)], on_ready=ready, on_served=served)
 """
 
 

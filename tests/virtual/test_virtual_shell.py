@@ -93,7 +93,7 @@ def run(*lines: str, hand: Hand | None = None) -> tuple[str, int]:
         ("input keyevent NOPE", "Error: Unknown keycode: NOPE\n", 255),
         ("pm list packages -3 | wc", "300\n", 0),
         ("cmd package query-activities --components -a android.intent.action.MAIN | head -1",
-         "com.android.browser/.BrowserActivity\n", 0),
+         "com.google.android.contacts/com.android.contacts.activities.PeopleActivity\n", 0),
     ],
 )  # fmt: skip
 def test_a_line_writes_and_exits_as_on_a_phone(line: str, output: str, code: int) -> None:

@@ -144,6 +144,22 @@ def test_lists_are_scrolled_and_flung(d: Any) -> None:
     d(scrollable=True).swipe("up", steps=10)
 
 
+def test_children_of_lists_and_two_fingers(rig: Rig, d: Any) -> None:
+    import uiautomator2
+
+    d.app_start(SETTINGS)
+    lists = d(scrollable=True)
+    row = lists.child_by_text("Display", allow_scroll_search=True, className="android.widget.LinearLayout")
+    assert row.exists and row.info["className"] == "android.widget.LinearLayout"
+    assert lists.child_by_instance(0, className="android.widget.LinearLayout").exists
+    with pytest.raises(uiautomator2.UiObjectNotFoundError):
+        lists.child_by_text("no such row", className="android.widget.LinearLayout")
+    before = rig.inputs
+    assert d().pinch_in(percent=50, steps=10) and d().pinch_out()
+    assert d().gesture((0.4, 0.4), (0.6, 0.6), (0.1, 0.1), (0.9, 0.9), 10)
+    assert rig.inputs == before + 3
+
+
 def test_gestures_by_coordinates_and_by_share_of_the_screen(rig: Rig, d: Any) -> None:
     before = rig.inputs
     d.click(0.5, 0.5)

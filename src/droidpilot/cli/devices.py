@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from droidpilot.cli import options, output
 from droidpilot.core.errors import Exit
@@ -11,6 +13,7 @@ from droidpilot.core.errors import Exit
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from droidpilot.cli.device_cards import Read
     from droidpilot.cli.target import Known
     from droidpilot.device.attached import AttachedDevice
     from droidpilot.device.discovery import Service
@@ -19,13 +22,21 @@ if TYPE_CHECKING:
 HEADER = ("SERIAL", "STATE", "TRANSPORT", "MODEL", "HELD BY")
 
 
-def devices(json: options.Json = False) -> Exit:
+Cards = Annotated[
+    bool, typer.Option("--card", help="Ask each ready phone what is worth a warning: at most 6 seconds, all at once.")
+]
+
+
+def devices(json: options.Json = False, card: Cards = False) -> Exit:
     """List phones and running virtual phones; for one that is not ready, say what to do.
 
-    Phones that only announce themselves in the network are named too, with the command that connects them.
+    Phones that only announce themselves in the network are named too, with the command that connects them. Only the
+    adb server is asked. With --card, and with --json, each phone that is ready is asked for its trust and compatibility
+    card too; one that does not answer has none, and the listing waits 6 seconds at most.
 
     Example: droidpilot devices --json
     """
+    from droidpilot.cli.device_cards import read_cards
     from droidpilot.cli.starting import start
     from droidpilot.cli.target import attached_phones, ended, reap_dead, virtual_phones
     from droidpilot.core.clock import SystemClock
@@ -42,8 +53,10 @@ def devices(json: options.Json = False) -> Exit:
     for serial in dead:
         output.note(str(ended(serial)), style="warn")
     holders = [_holder(begun.home, one) for one in found]
+    cards = read_cards(found, clock) if json or card else {}
     if json:
-        listed = [_as_json(one, holder) for one, holder in zip(found, holders, strict=True)]
+        pairs = zip(found, holders, strict=True)
+        listed = [_as_json(one, holder) | _card_json(one, cards) for one, holder in pairs]
         output.result_json({"devices": listed, "announced": [_announced_json(one) for one in announced]})
         return Exit.DONE
     if found:
@@ -53,6 +66,9 @@ def devices(json: options.Json = False) -> Exit:
     for one in found:
         if one.device.next_step:
             output.note(f"{one.device.serial} is {one.device.state}: {one.device.next_step}", style="warn")
+    for serial, read in cards.items():
+        for text in [read] if isinstance(read, str) else [one.text for one in read.warnings]:
+            output.note(f"{serial}: {text}", style="warn")
     for service in announced:
         output.note(f"{service.name} announces itself at {service.address}; {_command(service)}")
     if not found and not announced:
@@ -124,3 +140,10 @@ def _as_json(known: Known, holder: Owner | None) -> dict[str, Any]:
     held = {"pid": holder.pid, "since": holder.since, "session": holder.session} if holder is not None else None
     more = {"is_virtual": known.is_virtual, "adb_port": known.adb_port, "held_by": held}
     return as_json_of(known.device) | more
+
+
+def _card_json(known: Known, cards: dict[str, Read]) -> dict[str, Any]:
+    read = cards.get(known.device.serial)
+    if read is None or isinstance(read, str):
+        return {"card": None, "card_problem": read or "the phone is not ready"}
+    return {"card": read.as_json(), "card_problem": ""}

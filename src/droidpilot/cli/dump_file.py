@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from droidpilot.core.errors import DumpError, ScreenUnreadable
-from droidpilot.core.text import one_line, shorten
+from droidpilot.core.text import one_line, plural, shorten
 from droidpilot.screens.hierarchy import Hierarchy
 from droidpilot.screens.parse import MAX_BYTES, MAX_NODES, parse_hierarchy
 from droidpilot.screens.refs import RefBook
@@ -99,7 +99,7 @@ def missing_parts(data: bytes, hierarchy: Hierarchy, name: str) -> DumpError | N
         return None
     is_too_big = len(data) > MAX_BYTES or len(hierarchy.nodes) >= MAX_NODES
     words = "is larger than a dump may be" if is_too_big else "is cut: parts are missing"
-    read = f"{len(hierarchy.nodes)} nodes could be read"
+    read = f"{plural(len(hierarchy.nodes), 'node')} could be read"
     return _error(f"{_shown(name)} {words}; {read}", "too_big" if is_too_big else "cut")
 
 

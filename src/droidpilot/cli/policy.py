@@ -8,6 +8,7 @@ import typer
 
 from droidpilot.cli import options, output, policy_replay
 from droidpilot.core.errors import Exit, UsageError
+from droidpilot.core.text import plural
 
 if TYPE_CHECKING:
     from droidpilot.cli.starting import Sources
@@ -156,7 +157,8 @@ def _check_rules(policy: str | None, json: bool) -> Exit:
     more = (
         f" and {len(loaded.rules.tightening)} of {loaded.rules.tightening[0].source}" if loaded.rules.tightening else ""
     )
-    output.result(f"{loaded.name}: {len(loaded.rules.rules)} lines{more}, {len(told)} warnings ({loaded.path})")
+    lines, warnings = plural(len(loaded.rules.rules), "line"), plural(len(told), "warning")
+    output.result(f"{loaded.name}: {lines}{more}, {warnings} ({loaded.path})")
     return Exit.DONE
 
 

@@ -25,6 +25,7 @@ from droidpilot.core.events import (
     Nudged,
     OutcomeResolved,
     PhoneChanged,
+    ScreenTaken,
     SessionStarted,
     ToolCalled,
     ToolReturned,
@@ -253,6 +254,8 @@ def _drawn(event: Event) -> tuple[str, Style] | None:
         case LinkRestored():
             how = "".join(f", {_RESTORED[word]}" for word in event.did if word in _RESTORED)
             return f"  {_short(event.serial)} is back after {event.ms / 1000:.1f} s{how}", "dim"
+        case ScreenTaken():
+            return f"  not by us: {_short(event.package or 'another app')} came to the front; paused, then on", "warn"
         case PhoneChanged():
             return changed_words(event), "bad" if event.became == "failed" else "dim"
         case ApprovalAnswered():

@@ -20,7 +20,8 @@ from droidpilot.device.adb import AdbServer
 from droidpilot.device.adb_server import PrivateServer, ensure_server, reap_private_server, start_private_server
 from droidpilot.device.adb_trouble import adb_command
 from droidpilot.device.attached import AttachedDevice, choose_device, connect_tcp, list_devices
-from droidpilot.device.lease import forget_lease
+from droidpilot.device.discovery import Service, find_moved, find_phone, services
+from droidpilot.device.left_files import forget_phone
 from droidpilot.pipeline.ref_store import forget_refs
 from droidpilot.virtual import registry
 from droidpilot.virtual.registry import Entry
@@ -112,6 +113,12 @@ def _chosen(device: str | None, *, adb_port: int, home: Path, clock: Clock) -> K
     if device is not None and device not in known:
         if device.startswith(_LOOPBACK):
             raise ended(device)
+        if (announced := _announced(device, adb_port, clock)) is not None:
+            raise DeviceUnavailable(
+                f"{quoted(device)} is not connected; it announces itself at {announced.address}",
+                hint=f"connect it with: {output.program()} connect {announced.address}",
+                code="not_found_by_adb",
+            )
         near = difflib.get_close_matches(device, [VIRTUAL, *known], n=1)
         if near:
             attached = ", ".join(known) or "none"
@@ -121,6 +128,13 @@ def _chosen(device: str | None, *, adb_port: int, home: Path, clock: Clock) -> K
                 code="not_found_by_adb",
             )
     return known[choose_device([one.device for one in known.values()], device).serial]
+
+
+def _announced(device: str, adb_port: int, clock: Clock) -> Service | None:
+    """Find a phone that is not connected, but announces itself: under that name, or at that host with another port."""
+    seen = [one for one in services(AdbServer(adb_port), Deadline.after(clock, ANSWER_S)) if one.kind != "pairing"]
+    at_host = find_moved(seen, device.rpartition(":")[0].strip("[]"))
+    return find_phone(seen, device) or next(iter(at_host), None)
 
 
 @contextmanager
@@ -135,9 +149,9 @@ def started_phone(home: Path, *, seed: int, clock: Clock) -> Iterator[Target]:
     with ExitStack() as stack:
         phone = stack.enter_context(running_phone(seed=seed))
         server, entry = with_private_server(home, phone.entry, clock)
+        stack.callback(forget_phone, home, entry.serial, entry.phone_id, server.port)
         stack.callback(server.stop)
         stack.callback(registry.remove, home, entry)
-        stack.callback(forget_lease, home, entry.serial)
         stack.callback(forget_refs, home, entry.serial)
         yield Target(entry.serial, server.port, is_virtual=True, key=_virtual_key(home, entry.serial))
 
@@ -167,7 +181,7 @@ def reap_dead(home: Path) -> list[Entry]:
             reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
         registry.remove(home, entry)
         forget_refs(home, entry.serial)
-        forget_lease(home, entry.serial)
+        forget_phone(home, entry.serial, entry.phone_id, entry.adb_port)
     return dead
 
 

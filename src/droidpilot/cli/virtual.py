@@ -67,7 +67,6 @@ def start(
     from droidpilot.cli.target import reap_dead
     from droidpilot.cli.virtual_serving import own_server, users_server
     from droidpilot.core.clock import SystemClock
-    from droidpilot.device.lease import forget_lease
     from droidpilot.virtual.scene_file import read_scene
     from droidpilot.virtual.server import PhonePlan, serve
 
@@ -89,7 +88,6 @@ def start(
 
         def on_served(served: list[Entry]) -> None:
             for entry in served:
-                stack.callback(forget_lease, home, entry.serial)
                 _tell(entry, as_json=json, is_line=count is not None)
             if not json:
                 output.note("Ctrl-C ends it." if len(served) == 1 else "Ctrl-C ends them.", style="dim")

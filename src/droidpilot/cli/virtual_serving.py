@@ -17,6 +17,7 @@ from droidpilot.core.errors import DeviceError, DeviceLost
 from droidpilot.device.adb import AdbServer
 from droidpilot.device.adb_server import is_server_there, start_private_server
 from droidpilot.device.attached import connect_tcp
+from droidpilot.device.left_files import forget_phone
 from droidpilot.virtual import registry
 from droidpilot.virtual.registry import Entry
 
@@ -45,6 +46,8 @@ def own_server(home: Path, entries: list[Entry], clock: Clock) -> Iterator[list[
             yield served
     finally:
         private.stop()
+        for entry in entries:
+            forget_phone(home, entry.serial, entry.phone_id, private.port)
 
 
 @contextmanager

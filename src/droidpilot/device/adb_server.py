@@ -27,6 +27,8 @@ _STOP_S = 2.0
 _POLL_S = 0.005
 _ANSWER_S = 0.5
 _PORT_TRIES = 5
+#: What takes over the children of dead processes instead of process 1. Source: prctl(2), PR_SET_CHILD_SUBREAPER.
+_REAPERS = frozenset({"init", "systemd", "tini", "docker-init", "catatonit", "dumb-init"})
 
 
 def process_started(pid: int) -> int | None:
@@ -197,6 +199,21 @@ def private_servers_of(home: Path) -> list[tuple[int, int]]:
             if _is_private_server(words, port) and b"HOME=" + os.fsencode(home) in variables:
                 found.append((int(entry.name), port))
     return sorted(found)
+
+
+def is_orphan(pid: int) -> bool:
+    """Tell whether the process that started a private server is gone: only the system's first process is its parent.
+
+    Its age proves nothing. Where the system does not tell (no /proc), it is no orphan.
+    """
+    try:
+        parent = int(
+            Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[1]
+        )
+        name = Path(f"/proc/{parent}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    except (OSError, ValueError, IndexError):
+        return False
+    return parent == 1 or name in _REAPERS
 
 
 def _is_private_server(words: list[str], port: int) -> bool:

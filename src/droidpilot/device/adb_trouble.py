@@ -48,7 +48,7 @@ _REASONS: tuple[tuple[str, str, str, str], ...] = (
         "not found",
         "not_found_by_adb",
         "adb does not know this phone",
-        "see `droidpilot devices`; for a phone on the network run `adb connect HOST:PORT` first",
+        "see `droidpilot devices`; for a phone on the network run `droidpilot connect HOST:PORT` first",
     ),
 )
 

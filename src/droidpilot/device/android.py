@@ -105,7 +105,12 @@ class AndroidDriver:
         return self._read(attempt, deadline)
 
     def foreground(self, deadline: Deadline) -> Foreground:
-        return readings.foreground(self._shell("dumpsys", "window", deadline=deadline))
+        try:
+            return readings.foreground(self._shell("dumpsys", "window", deadline=deadline))
+        except DeviceRefused as error:
+            if error.code != "answer_broke":
+                raise
+            return Foreground(None, None)  # nobody knows; rules that name an app must fail closed
 
     def display(self, deadline: Deadline) -> Display:
         def attempt() -> Display:
@@ -177,11 +182,14 @@ class AndroidDriver:
         commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
         if not commands:
             return
-        answer = self._link.script(commands, deadline, sent="unknown")
+        answer = self._once(lambda: self._link.script(commands, deadline, sent="unknown"), deadline)
         if readings.is_injection_denied(answer.text):
             raise readings.injection_denied(self._facts.brand)
         if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
-            said = shorten(one_line(answer.text), 200) or f"exit code {answer.code}"
+            said = answer.text
+            for argument in keystrokes.arguments(text):
+                said = said.replace(argument, "[text]")  # it may be a secret
+            said = shorten(one_line(said), 200) or f"exit code {answer.code}"
             raise DeviceRefused(f"the phone did not take the keys: {said}", code="keys_failed", sent="unknown")
 
     def press(self, key: str, deadline: Deadline) -> None:
@@ -286,10 +294,13 @@ class AndroidDriver:
         """Try a read until it works, its deadline is over, or trying again is no use."""
         outage: Outage | None = None
         tries = 0
-        has_restarted = False
+        has_restarted = is_restart_due = False
         while True:
             try:
                 self._line.before_read(deadline)
+                if is_restart_due:
+                    self._server.restart(deadline)
+                    is_restart_due = False
                 answer = attempt()
             except DeviceError as error:
                 error.sent = "no"  # a read changes nothing, whatever became of it
@@ -299,22 +310,16 @@ class AndroidDriver:
                 if error.code in LINK_TROUBLE:
                     outage = outage or self._line.outage(deadline)
                     outage.wait(error)
-                    continue
-                if error.code in _SERVER_GONE:
-                    if has_restarted:
-                        raise
-                elif error.code not in _ODD_ANSWERS or tries >= MAX_TRIES:
+                elif error.code in _SERVER_GONE and not has_restarted:
+                    has_restarted = is_restart_due = True
+                elif is_restart_due or error.code not in _ODD_ANSWERS or tries >= MAX_TRIES:
                     raise
-                is_restart_due = error.code in _SERVER_GONE
+                else:
+                    self._clock.sleep(min(_PAUSE_S, deadline.left_s()))
             else:
                 if outage is not None:
                     outage.end()
                 return answer
-            if is_restart_due:
-                has_restarted = True
-                self._server.restart(deadline)
-            else:
-                self._clock.sleep(min(_PAUSE_S, deadline.left_s()))
 
     def _once(self, send: Callable[[], T], deadline: Deadline) -> T:
         """Send one write, once; where the line dropped before its first byte, wait for the phone and say so."""

@@ -11,10 +11,19 @@ from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceNotChosen, DeviceUnavailable
 from droidpilot.core.text import one_line, quoted, shorten
 from droidpilot.device.adb import AdbServer
-from droidpilot.device.adb_trouble import reason_of, typeable
+from droidpilot.device.adb_trouble import reason_of
 
 Transport = Literal["usb", "tcp", "emulator"]
 
+_RECOVERY = "restart the phone into Android: choose 'Reboot system now' with its volume and power keys"
+#: What to do about a state that needs a step of its own. Source: the menus of Android's recovery and bootloader.
+_STEPS = {
+    "authorizing": "wait a moment, unlock the phone and accept 'Allow USB debugging'",
+    "bootloader": "restart the phone into Android: run `fastboot reboot`, or hold its power key for 10 s",
+    "recovery": _RECOVERY,
+    "sideload": _RECOVERY,
+    "rescue": _RECOVERY,
+}
 _NETWORK_SERIAL = re.compile(r".+:\d{1,5}|.+\._adb(-tls-connect)?\._tcp\.?")
 
 
@@ -36,11 +45,11 @@ class AttachedDevice:
         """Say what a person can do about the state; empty where the phone is ready."""
         if self.is_ready:
             return ""
+        if self.state in _STEPS:
+            return _STEPS[self.state]
         reason = reason_of(self.state)
         if reason is not None:
             return reason[2]
-        if self.state in ("bootloader", "recovery", "sideload", "rescue"):
-            return "restart the phone into Android"
         return "wait a moment and look again; if it stays so, unplug the phone and plug it in again"
 
 
@@ -85,7 +94,7 @@ def choose_device(devices: Sequence[AttachedDevice], serial: str | None) -> Atta
     if chosen is None:
         raise DeviceUnavailable(
             f"no phone {quoted(serial)} is attached; attached: {listed}",
-            hint=typeable("see `droidpilot devices`; for a phone on the network run `adb connect HOST:PORT` first"),
+            hint="see `droidpilot devices`; for a phone on the network run `droidpilot connect HOST:PORT` first",
             code="not_found_by_adb",
         )
     return _ready(chosen)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import DeviceError, DeviceLost, DeviceUnavailable
+from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, DeviceUnavailable
 from droidpilot.core.events import LinkLost, LinkRestored
 from droidpilot.core.text import one_line, shorten
 from droidpilot.device.adb import PhoneLink
@@ -61,6 +61,7 @@ class Keep:
     start_server: Callable[[], bool] | None = None  # starts an adb server where none answers; None: that is not ours
     tell: Callable[[LinkLost | LinkRestored], None] | None = None  # hears of each outage once, and of its end
     identified: Callable[[str], None] | None = None  # hears the phone's id before anything is started; may refuse it
+    check_stop: Callable[[], None] | None = None  # raises where a person does not want to wait any longer
 
 
 class Lifeline:
@@ -215,6 +216,10 @@ class Lifeline:
             if not self._follow(deadline, did):
                 raise
 
+    def check_stop(self) -> None:
+        if self._keep.check_stop is not None:
+            self._keep.check_stop()
+
     def announce(self, event: LinkLost | LinkRestored) -> None:
         if self._keep.tell is not None:
             self._keep.tell(event)
@@ -260,13 +265,19 @@ class Outage:
 
         Raises:
             DeviceError: patience is over; code and next step are those of what was found last. Code `other_phone`
-                where a different one answers.
+                where a different one answers, `answer_broke` where the line works and only this answer never comes.
         """
         last = error
         self._breaks += 1
         is_first = True
         while True:
-            if self._patience.is_over() or (self._breaks > MAX_BREAKS and self._line.has_id):
+            if self._breaks > MAX_BREAKS and self._line.has_id:
+                raise DeviceRefused(
+                    f"the phone breaks its answer off, {self._breaks} times over a line that works: {error.message}",
+                    code="answer_broke",
+                    hint="look again; if it stays so, restart the phone",
+                ) from error
+            if self._patience.is_over():
                 raise self._given_up(last) from last
             if self._line.has_id and (is_first or self._is_told):
                 is_first = False
@@ -282,6 +293,7 @@ class Outage:
                 self._line.help(last, self._clock.monotonic() - self._started, self._patience, self._did)
             except DeviceError as again:
                 last = again
+            self._line.check_stop()
             self._clock.sleep(min(self._pause_s, self._patience.left_s()))
             self._pause_s = min(self._pause_s * 2, _MOST_PAUSE_S)
             if not self._line.has_id:

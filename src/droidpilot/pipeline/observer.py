@@ -349,14 +349,24 @@ class Observer:
 
 
 def is_slight(one: Hierarchy, other: Hierarchy) -> bool:
-    """Tell whether two looks differ in no more than where the focus is and what keyboards show.
+    """Tell whether two looks differ in no more than what a touch does by itself, whatever it sets off later.
 
-    A touch moves the focus at once, and a keyboard comes or goes at once; what the touch sets off follows later.
+    It moves the focus, it has a keyboard come or go, and it closes a dialog: what that dialog's button is for (a page
+    that closes too, a list that is shorter then) comes a moment later.
     """
     if one.rotation != other.rotation:
         return False
+    if _largest(one) < _largest(other):
+        return True
     was, now = (_beside_keyboards(hierarchy) for hierarchy in (one, other))
     return len(was) == len(now) and all(_bare(before) == _bare(after) for before, after in zip(was, now, strict=True))
+
+
+def _largest(hierarchy: Hierarchy) -> int:
+    """Return the area of the largest window: where it grows, a dialog gave way to the page below it."""
+    keyboards = keyboard_windows(hierarchy, None)
+    roots = (root.bounds for root in hierarchy.roots() if root.window not in keyboards)
+    return max((bounds.width * bounds.height for bounds in roots), default=0)
 
 
 def _beside_keyboards(hierarchy: Hierarchy) -> tuple[Node, ...]:

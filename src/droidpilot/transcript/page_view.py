@@ -24,6 +24,7 @@ from droidpilot.core.events import (
     Nudged,
     OutcomeResolved,
     PhoneChanged,
+    ScreenTaken,
     SessionStarted,
 )
 from droidpilot.core.text import plural
@@ -213,6 +214,9 @@ class _Builder:
                 self._remark("phone", f"{event.serial} was lost: {event.message}", "warn")
             case LinkRestored():
                 self._remark("phone", f"{event.serial} is back after {event.ms:,} ms", "plain")
+            case ScreenTaken():
+                where = event.package or "another app"
+                self._remark("phone", f"{where} came to the front, and not by us: the call was held back", "warn")
             case PhoneChanged():
                 words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
                 self._remark("phone", words, "bad" if event.became == "failed" else "plain")

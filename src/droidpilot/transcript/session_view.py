@@ -22,6 +22,7 @@ from droidpilot.core.events import (
     OutcomeResolved,
     PhoneChanged,
     ScreenObserved,
+    ScreenTaken,
     SessionEnded,
     SessionStarted,
 )
@@ -157,6 +158,8 @@ def _words(event: AnyEvent, rule_words: Callable[[str], str]) -> tuple[str, str,
             return "phone", f"{event.serial} was lost: {event.message}", "lost", event.code
         case LinkRestored():
             return "phone", f"{event.serial} is back after {event.ms:,} ms", "back", ", ".join(event.did)
+        case ScreenTaken():
+            return "phone", f"{event.package or 'another app'} came to the front, and not by us", "held back", ""
         case PhoneChanged():
             words = event.words or f"{event.what} is {event.ours} for now, it was {event.before}"
             return "phone", words, "failed" if event.became == "failed" else "", event.became

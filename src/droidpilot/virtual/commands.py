@@ -204,8 +204,9 @@ def _which(job: Job) -> int:
 
 def _df(job: Job) -> int:
     """Tell how full the storage is, in KiB."""
-    total = MAX_FILES_BYTES // 1024 + 8 * 1024 * 1024
-    used = 8 * 1024 * 1024 - 1 + sum(len(kept.data) for kept in job.phone.files.files.values()) // 1024
+    # With more than this in use Android itself would call the storage low: less than 5 % would be free.
+    total = MAX_FILES_BYTES // 1024 + 4 * 1024 * 1024
+    used = 4 * 1024 * 1024 - 1 + sum(len(kept.data) for kept in job.phone.files.files.values()) // 1024
     if job.phone.faults.is_set("storage-full"):
         used = total
     share = -(-100 * used // total)
@@ -248,5 +249,10 @@ FILE_COMMANDS: Final[dict[str, Command]] = {
     "which": _which,
     "whoami": _whoami,
 }
-COMMANDS: Final[dict[str, Command]] = {**FILE_COMMANDS, **DEVICE_COMMANDS, **APP_COMMANDS, "dumpsys": dumpsys}
+COMMANDS: Final[dict[str, Command]] = {
+    **FILE_COMMANDS,
+    **DEVICE_COMMANDS,
+    **APP_COMMANDS,
+    "dumpsys": dumpsys,
+}
 COMMANDS["content"] = content

@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import Final
 
 from droidpilot.virtual import broken_dumps
+from droidpilot.virtual.commands_facts import told_properties
 from droidpilot.virtual.commands_log import logcat
 from droidpilot.virtual.commands_services import nc, refuse_recording
+from droidpilot.virtual.compressing import compressed
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASES, SDK, Phone
+from droidpilot.virtual.registry import phone_id
 from droidpilot.virtual.scene_port import DumpRefused
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, NESTED_IME, File, StoreFull
@@ -35,7 +38,7 @@ DISPLAY_ID = "4619827259835644672"
 def properties(seed: int, sdk: int = SDK) -> dict[str, str]:
     """Return the system properties that `getprop` knows."""
     return {
-        "ro.serialno": f"VIRTUAL{seed:08d}"[-16:],
+        "ro.serialno": phone_id(seed),
         "ro.build.version.sdk": str(sdk),
         "ro.build.version.release": RELEASES[sdk],
         "ro.product.brand": "droidpilot",
@@ -55,7 +58,7 @@ def properties(seed: int, sdk: int = SDK) -> dict[str, str]:
 
 
 def _getprop(job: Job) -> int:
-    known = properties(job.phone.seed, job.phone.sdk)
+    known = properties(job.phone.seed, job.phone.sdk) | told_properties(job.phone)
     if len(job.args) == 1:
         for name, value in sorted(known.items()):
             job.say(f"[{name}]: [{value}]")
@@ -241,7 +244,9 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
         job.say(f"UI hierchary dumped to: {path}")
         return 0
     try:
-        data = job.phone.dump_bytes(DEFAULT_DEPTH, is_compressed="--compressed" in job.args)
+        data = job.phone.dump_bytes(DEFAULT_DEPTH)
+        if job.context.trouble.compresses("--compressed" in job.args or None):
+            data = compressed(data.decode("utf-8", "replace")).encode("utf-8")
         if failure:
             data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
         job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))

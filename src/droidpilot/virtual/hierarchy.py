@@ -8,7 +8,7 @@ the basic plane). This file must never know an app or a clock.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.views import View
@@ -70,33 +70,16 @@ def see(view: View, package: str, clip: Rect, *, index: int = 0, parent: SeenNod
     return node
 
 
-def to_xml(
-    roots: list[SeenNode], *, rotation: int = 0, max_depth: int = DEFAULT_DEPTH, is_compressed: bool = False
-) -> str:
-    """Write the hierarchy as uiautomator does; compressed without nodes that are there for the layout only.
-
-    Source: setCompressedLayoutHierarchy leaves out views that are not important for accessibility.
-    """
+def to_xml(roots: list[SeenNode], *, rotation: int = 0, max_depth: int = DEFAULT_DEPTH) -> str:
+    """Write the hierarchy as uiautomator does."""
     out = [HEAD, f'<hierarchy rotation="{rotation}"']
     if not roots:
         return "".join([*out, " />"])
     out.append(">")
     for root in roots:
-        if is_compressed:
-            root = _important(root)
         _write(out, root, 1, max_depth)
     out.append("\r\n</hierarchy>")
     return "".join(out)
-
-
-def _important(node: SeenNode) -> SeenNode:
-    """Return a copy without the nodes that say nothing and take nothing; their children stand in their place."""
-    kept: list[SeenNode] = []
-    for child in node.children:
-        below = _important(child)
-        is_kept = below.text or below.view.desc or below.view.is_clickable or below.is_focusable
-        kept.extend([below] if is_kept or below.view.is_checkable else below.children)
-    return replace(node, children=kept)
 
 
 def _write(out: list[str], node: SeenNode, depth: int, max_depth: int) -> None:

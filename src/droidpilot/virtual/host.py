@@ -73,7 +73,7 @@ class Host(Protocol):
         ...
 
     def launchable_apps(self) -> list[tuple[str, str]]:
-        """Return (package, label) of the apps with an icon, by label."""
+        """Return (package, label) of the apps with an icon, as they stand on the home screen."""
         ...
 
     def forget_recents(self) -> None:

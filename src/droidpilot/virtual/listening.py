@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import Callable
 from typing import Final
 
 from droidpilot.core.errors import UsageError
 from droidpilot.virtual.transport import Transport
+
+log = logging.getLogger(__name__)
 
 HOST: Final = "127.0.0.1"
 EMULATOR_PORTS: Final = range(5554, 5586)
@@ -89,7 +92,11 @@ class Listener:
 
     async def _listen_again(self) -> None:
         held, self._held = self._held, None
-        bound = held if held is not None else _bind(self._port)
+        try:
+            bound = held if held is not None else _bind(self._port)
+        except OSError:
+            log.exception("port %d was taken while nobody listened; this phone stays away", self._port)
+            return
         self._server = await asyncio.start_server(self._accept, sock=bound, backlog=64)
 
     def _stop(self) -> None:

@@ -16,7 +16,7 @@ from droidpilot.virtual import editing
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
 from droidpilot.virtual.apps.more import more_apps
-from droidpilot.virtual.apps.packages import Package, installed_packages
+from droidpilot.virtual.apps.packages import FIRST_ICONS, Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
 from droidpilot.virtual.display import Display
 from droidpilot.virtual.failing import ANR_MS, Failing
@@ -301,9 +301,8 @@ class Phone:
         return [(package, self.apps[package].label) for package in self.recents]
 
     def launchable_apps(self) -> list[tuple[str, str]]:
-        return sorted(
-            ((app.package, app.label) for app in self.apps.values() if app.package != HOME), key=lambda pair: pair[1]
-        )
+        apps = [(app.package, app.label) for app in self.apps.values() if app.package != HOME]
+        return sorted(apps, key=lambda app: (app[0] not in FIRST_ICONS, app[1]))
 
     def forget_recents(self) -> None:
         self.later(self.tasks.forget_recents)
@@ -422,17 +421,17 @@ class Phone:
         """Build a window as it is now; None where nothing of it can be seen."""
         return self.sight.see(window)
 
-    def dump(self, max_depth: int, *, is_compressed: bool = False) -> str:
-        """Return the UI hierarchy as XML, compressed where that is asked for; a scene is what it is."""
+    def dump(self, max_depth: int) -> str:
+        """Return the UI hierarchy as XML."""
         with self.lock:
             self.advance()
-            return self.sight.dump(max_depth, is_compressed=is_compressed)
+            return self.sight.dump(max_depth)
 
-    def dump_bytes(self, max_depth: int, *, is_compressed: bool = False) -> bytes:
+    def dump_bytes(self, max_depth: int) -> bytes:
         """Return the UI hierarchy as a file has it: of a scene byte for byte, whatever those bytes are."""
         with self.lock:
             self.advance()
-            return self.sight.dump_bytes(max_depth, is_compressed=is_compressed)
+            return self.sight.dump_bytes(max_depth)
 
     def stale_tree(self, dumps: int) -> None:
         """Let so many dumps show the launcher's tree while another app has focus, as real phones do now and then."""

@@ -39,6 +39,11 @@ class Entry:
     adb_pid_started: int | None = None
 
     @property
+    def phone_id(self) -> str:
+        """Return what the phone says of itself as `ro.serialno`."""
+        return phone_id(self.seed)
+
+    @property
     def is_alive(self) -> bool:
         """Tell whether the phone's process still runs."""
         return is_running(self.pid, self.pid_started)
@@ -47,6 +52,11 @@ class Entry:
     def is_adb_alive(self) -> bool:
         """Tell whether the private adb server still runs."""
         return self.adb_pid is not None and is_running(self.adb_pid, self.adb_pid_started)
+
+
+def phone_id(seed: int) -> str:
+    """Return the id that a phone of this seed says itself; the same seed gives the same phone."""
+    return f"VIRTUAL{seed:08d}"[-16:]
 
 
 def process_started(pid: int) -> int | None:

@@ -36,20 +36,25 @@ class Caller:
     """Waits until something holds, at most so many ms; tells whether it does."""
     camera: Camera
     trouble: Trouble
-    is_compressed: bool = False
-    """Whether the last dump that said so was a compressed one."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a gesture lasts: inputs come one after another."""
     configurator: dict[str, object] = field(default_factory=lambda: dict(CONFIGURATOR))
 
+    objects: dict[str, Callable[[], list[SeenNode]]] = field(default_factory=dict)
+    """Kept objects by id, each found anew when it is used."""
+    objects_made: int = 0
+
     def nodes(self, selector: object) -> list[SeenNode]:
+        if isinstance(selector, str):
+            resolve = self.objects.get(selector)
+            return resolve() if resolve is not None else []
         return find(self.phone.look().roots, selector)
 
     def node(self, selector: object) -> SeenNode:
         """Return the first node, or raise Missing."""
         found = self.nodes(selector)
         if not found:
-            raise Missing(describe(selector))
+            raise Missing(describe(selector) if not isinstance(selector, str) else f"UiObject {selector[:40]}")
         return found[0]
 
 

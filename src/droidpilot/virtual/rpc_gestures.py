@@ -145,6 +145,11 @@ def scroll_all(*, is_forward: bool, steps: int | None = None) -> Method:
     return scroll
 
 
+async def scroll_node(caller: Caller, node: SeenNode) -> bool:
+    """Scroll a list on by a page, as a search in it does; tell whether anything moved."""
+    return await _scroll_once(caller, node, is_forward=True, steps=55)
+
+
 async def scroll_to(caller: Caller, params: Params) -> object:
     """Scroll to the beginning and then down until the target is seen."""
     if len(params) < 2:

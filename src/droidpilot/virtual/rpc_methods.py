@@ -9,10 +9,12 @@ import base64
 from typing import Final
 
 from droidpilot.virtual import rpc_gestures as gestures
+from droidpilot.virtual.compressing import compressed
 from droidpilot.virtual.faults import Kind
 from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import MAX_CODE, SERVER_NAMES
 from droidpilot.virtual.rpc_caller import CONFIGURATOR, Caller, Method, Params, first_of
+from droidpilot.virtual.rpc_objects import OBJECT_METHODS
 from droidpilot.virtual.rpc_values import BadParams, describe_node, flag_at, number_at, text_at, whole_at
 
 MAX_WAIT_MS: Final = 120_000
@@ -39,9 +41,9 @@ def _device_info(caller: Caller, _: Params) -> object:
 
 
 def _dump(caller: Caller, params: Params) -> object:
-    # The mode is one of the whole server: who does not say which has the one that was asked for last (B09).
-    caller.is_compressed = flag_at(params, 0, caller.is_compressed)
-    return caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH), is_compressed=caller.is_compressed)
+    is_compressed = caller.trouble.compresses(flag_at(params, 0, False) if params else None)
+    text = caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH))
+    return compressed(text) if is_compressed else text
 
 
 async def _screenshot(caller: Caller, params: Params) -> object:
@@ -233,6 +235,7 @@ METHODS: Final[dict[str, Method]] = {
     "getConfigurator": lambda caller, _: caller.configurator,
     "setConfigurator": _set_configurator,
     "launchApp": _launch,
+    **OBJECT_METHODS,
 }
 
 INPUTS: Final[frozenset[str]] = frozenset(
@@ -250,6 +253,7 @@ INPUTS: Final[frozenset[str]] = frozenset(
         ),
         *("setText", "clearTextField", "clearInputText", "pasteClipboard"),
         *("scrollForward", "scrollBackward", "scrollToEnd", "scrollToBeginning", "scrollTo"),
+        *("gesture", "pinchIn", "pinchOut"),
         *("flingForward", "flingBackward", "flingToEnd", "flingToBeginning"),
     }
 )

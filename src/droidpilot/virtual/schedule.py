@@ -57,7 +57,8 @@ class Schedule:
     def later(self, act: Act) -> None:
         """Do something when the phone would begin to show it."""
         with self._lock:
-            if self.transition_ms <= 0:
+            # What follows from a change that is being shown is shown with it: the delay is that of an input.
+            if self.transition_ms <= 0 or self._acting_ms is not None:
                 act()
                 self.changed()
                 return

@@ -84,8 +84,8 @@ class Sight:
         room = self._stack.room(window, self._display())
         return see(window.tree(self._schedule.now_ms(), room), window.package, room.screen)
 
-    def dump(self, max_depth: int, *, is_compressed: bool = False) -> str:
-        """Return the UI hierarchy as XML, compressed where that is asked for; a scene is what it is."""
+    def dump(self, max_depth: int) -> str:
+        """Return the UI hierarchy as XML."""
         if self.scene is not None:
             return as_text(self.scene.dump())
         rotation = self._display().rotation
@@ -94,14 +94,10 @@ class Sight:
             late = self.see(self._stack.tasks[HOME][0])
             return to_xml([late] if late is not None else [], rotation=rotation, max_depth=max_depth)
         look = self.look()
-        if is_compressed:
-            return to_xml(look.roots, rotation=rotation, max_depth=max_depth, is_compressed=True)
         if self._xml is None or self._xml[0] is not look or self._xml[1] != max_depth:
             self._xml = (look, max_depth, to_xml(look.roots, rotation=rotation, max_depth=max_depth))
         return self._xml[2]
 
-    def dump_bytes(self, max_depth: int, *, is_compressed: bool = False) -> bytes:
+    def dump_bytes(self, max_depth: int) -> bytes:
         """Return the UI hierarchy as a file has it: of a scene byte for byte, whatever those bytes are."""
-        if self.scene is not None:
-            return self.scene.dump()
-        return self.dump(max_depth, is_compressed=is_compressed).encode("utf-8")
+        return self.scene.dump() if self.scene is not None else self.dump(max_depth).encode("utf-8")

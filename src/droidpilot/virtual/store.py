@@ -22,7 +22,7 @@ DIRECTORIES = ("/", "/data", "/data/local", "/data/local/tmp", "/sdcard", "/sdca
 
 LATIN_IME = "com.android.inputmethod.latin/.LatinIME"
 NESTED_IME = "com.typist.keys/.Keyboards$Dvorak"
-"""A keyboard whose class is nested, so that its id has a sign that shells read. Its package is not installed at first."""
+"""A keyboard whose class is nested, so that its id has a sign that shells read. Not installed at first."""
 ADB_KEYBOARD = "com.github.uiautomator/.AdbKeyboard"
 INITIAL: dict[str, dict[str, str]] = {
     "system": {

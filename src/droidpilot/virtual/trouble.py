@@ -52,6 +52,7 @@ class Trouble:
     def __init__(self, faults: Faults, random: Random) -> None:
         self.faults = faults
         self._random = random
+        self._is_compressed_stuck = False
         self._may_go = asyncio.Event()
         self._may_go.set()
 
@@ -66,6 +67,15 @@ class Trouble:
         """Wait while the phone hangs."""
         if not self._may_go.is_set():
             await self._may_go.wait()
+
+    def compresses(self, is_asked: bool | None) -> bool:
+        """Tell whether a dump comes compressed: as asked; who asks for neither has the last mode where it sticks."""
+        fault = self.faults.get("dump-error")
+        if fault is None or fault.word != "sticky-compressed":
+            self._is_compressed_stuck = False
+        elif is_asked is not None:
+            self._is_compressed_stuck = is_asked
+        return self._is_compressed_stuck if is_asked is None else is_asked
 
     @asynccontextmanager
     async def call(self, *kinds: Kind) -> AsyncIterator[Met]:

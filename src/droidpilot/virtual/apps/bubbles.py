@@ -56,7 +56,7 @@ class Bubbles:
                 self._shown[name] = make()
                 self._host.show_overlay(self._shown[name])
 
-        return switch_row(title, is_on=name in self._shown, on_click=turn)
+        return switch_row(title, is_on=name in self._shown, on_click=lambda: self._host.later(turn))
 
     def _hide(self, name: str) -> None:
         window = self._shown.pop(name, None)
@@ -80,7 +80,9 @@ class Bubbles:
 
     def _banner(self) -> Window:
         def body() -> View:
-            close = button("Close", id=f"{BUBBLES}:id/close", on_click=lambda: self._hide("banner"))
+            close = button(
+                "Close", id=f"{BUBBLES}:id/close", on_click=lambda: self._host.later(lambda: self._hide("banner"))
+            )
             words = label("You have won a kite!", id=f"{BUBBLES}:id/banner_text", size=50, pad=(60, 40, 60, 20))
             made = View("android.widget.LinearLayout", f"{BUBBLES}:id/banner", height=BANNER, children=[words, close])
             made.on_click = self._tapped

@@ -24,6 +24,8 @@ LOADER = "com.slowpoke.loader"
 FAULTY = "com.quicksand.faulty"
 BUBBLES = "com.floaty.bubbles"
 SCOUT = "com.nearby.scout"
+FIRST_ICONS = (CONTACTS, MESSAGES, SETTINGS)
+"""These stand first on the home screen; the others follow by label."""
 BOUGHT = (
     (LOGIN, "Northwind"),
     (BANK, "Fern Bank"),

@@ -159,11 +159,12 @@ class Shop:
         def pay() -> None:
             if not self._is_paying and self._cart and name.text.strip() and address.text.strip():
                 self._is_paying = window.is_restless = True
-                self._host.after(PAYING_MS, paid)
+                self._host.after(PAYING_MS, partial(paid, self._cart))
 
-        def paid() -> None:
+        def paid(bought: dict[Product, int]) -> None:
             self._is_paying = window.is_restless = False
-            if not self._cart:
+            # Data that were cleared meanwhile have another cart.
+            if not bought or bought is not self._cart:
                 return
             order: dict[str, object] = {
                 "number": len(self._orders) + 1,
