@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import adbutils
+from tests.e2e.setting import SHIPPED, Setting, virtual_setting
+from tests.fakes.model import Answer, FakeModel, call, reply
 
 from droidpilot.core.calls import Origin
 from droidpilot.core.clock import Deadline, SystemClock
@@ -27,8 +29,6 @@ from droidpilot.transcript.projections import CallView, calls
 from droidpilot.transcript.reader import read_events
 from droidpilot.virtual.scene import show
 from droidpilot.virtual.scene_file import scene_of
-from tests.e2e.setting import SHIPPED, Setting, virtual_setting
-from tests.fakes.model import Answer, FakeModel, call, reply
 
 OWN_DUMPS = Path(__file__).parents[1] / "data" / "dumps"
 

@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import uiautomator2
+from tests.conftest import cases_folder
+from tests.fakes.model import call, last_text, reply
+from tests.reports.reading_stage import OWN_DUMPS, Stage, stage_in
 
 from droidpilot.core.errors import DeviceError, Exit, ScreenUnreadable
 from droidpilot.core.events import ScreenObserved, ToolReturned
@@ -17,9 +20,6 @@ from droidpilot.device.driver import Driver
 from droidpilot.model.client import ModelReply, ModelRequest
 from droidpilot.screens.parse import parse_hierarchy
 from droidpilot.virtual.store import File
-from tests.conftest import cases_folder
-from tests.fakes.model import call, last_text, reply
-from tests.reports.reading_stage import OWN_DUMPS, Stage, stage_in
 
 LOOK = reply("", call("ui_tree", id="look"))
 PICTURE = reply("", call("screenshot", id="picture"))
