@@ -6,7 +6,7 @@ DEV := .venv/dev.stamp
 # hatchling, which builds us, is pinned with hashes in both lock files.
 SELF := $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 
-.PHONY: demo test check bench cables soak docs lock clean help
+.PHONY: demo test check bench cables fuzz soak docs lock clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
@@ -26,6 +26,9 @@ check: $(DEV)  ## format, lint, types, floors, generated docs fresh
 
 bench: $(DEV)  ## print the figures (medians and ratios)
 	$(BIN)/python -m tests.bench
+
+fuzz: $(DEV)  ## damage dumps a hundred thousand times (TRIES=N SEED=N)
+	$(BIN)/python -m tests.fuzz $(or $(TRIES),100000) $(or $(SEED),1)
 
 cables: $(DEV)  ## pull the cable at 1,000 random moments and compare what was said with the phone's own truth (an hour)
 	$(BIN)/python -m tests.cables $(ARGS)

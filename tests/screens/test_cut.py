@@ -93,3 +93,12 @@ def test_no_dump_is_cut_at_a_quarter_of_an_ordinary_window(all_dumps: list[Path]
         except ScreenUnreadable:
             continue
         assert render(screen, limit_bytes=128_000) == render(screen), path.name
+
+
+def test_a_very_long_line_is_cut_inside() -> None:
+    screen = screen_of(write(El(children=[El(text="ä" * 5_000, bounds=(0, 0, 100, 100), flags="clickable")])))
+    whole = body(screen)
+    cut = body(screen, limit_bytes=500)
+    assert len(whole.text) > 5_000
+    assert len(cut.text.encode()) < 4_100
+    assert "ä… [cut: " in cut.text and cut.refs == whole.refs

@@ -165,19 +165,21 @@ def test_a_stale_file_stays_where_it_lies(rig: Rig) -> None:
 
 
 def test_compressed_dumps_leave_out_what_says_nothing_and_may_stick(rig: Rig) -> None:
-    def nodes(is_compressed: bool) -> int:
-        return str(rig.u2.jsonrpc.dumpWindowHierarchy(is_compressed, 50)).count("<node")
+    def nodes(*words: bool) -> int:
+        return str(rig.u2.jsonrpc.dumpWindowHierarchy(*words)).count("<node")
 
     full, few = nodes(False), nodes(True)
     assert 0 < few < full and nodes(False) == full
     rig.faults.set("dump-error", "sticky-compressed")
     assert nodes(False) == full, "nothing was asked compressed yet"
-    assert nodes(True) == few and nodes(False) == few
+    assert nodes(True) == few and nodes() == few, "who does not say which mode has the last one"
+    assert nodes(False) == full and nodes() == full, "who does, sets it"
+    assert nodes(True) == few
     rig.adb.shell("uiautomator dump --compressed /sdcard/c.xml; uiautomator dump /sdcard/f.xml")
     assert rig.adb.sync.read_bytes("/sdcard/f.xml").count(b"<node") == few
     rig.u2.stop_uiautomator()
     rig.u2.start_uiautomator()
-    assert nodes(False) == full, "a server that starts anew has forgotten it"
+    assert nodes() == full, "a server that starts anew has forgotten it"
 
 
 def test_a_hang_begins_with_the_call_that_was_named(rig: Rig) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from json import dumps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,6 +35,9 @@ def start(
         int, typer.Option(metavar="P", min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")
     ] = 0,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same phone.")] = 0,
+    scene: Annotated[
+        str, typer.Option(metavar="FILE", help="Show this uiautomator dump, or a folder with a scene.toml.")
+    ] = "",
     count: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, max=200, help="Run N phones of N seeds; --json prints one line each."),
@@ -63,14 +67,17 @@ def start(
     from droidpilot.cli.target import reap_dead
     from droidpilot.cli.virtual_serving import own_server, users_server
     from droidpilot.core.clock import SystemClock
+    from droidpilot.virtual.scene_file import read_scene
     from droidpilot.virtual.server import PhonePlan, serve
 
+    script = read_scene(Path(scene)) if scene else None
     begun = starting.start({})
     home, clock = begun.home, SystemClock()
     reap_dead(home)
     faults = tuple(fault or ()) + ((f"slow,{profile}",) if profile is not None else ())
     plans = [
-        PhonePlan(port + number if port else 0, seed + number, _trust(auth), faults) for number in range(count or 1)
+        PhonePlan(port + number if port else 0, seed + number, _trust(auth), faults, scene=script)
+        for number in range(count or 1)
     ]
     with ExitStack() as stack:
 

@@ -22,6 +22,7 @@ from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground
 from droidpilot.device.inphone import PhoneServer
 from droidpilot.device.lifeline import LINK_TROUBLE, Keep, Lifeline, Outage
 from droidpilot.screens.hierarchy import Bounds
+from droidpilot.screens.parse import holds_hierarchy
 from droidpilot.screens.selector import Selector
 
 T = TypeVar("T")
@@ -91,10 +92,10 @@ class AndroidDriver:
                 ) from error
             if not isinstance(answer, str):
                 raise readings.unreadable("the phone sent no hierarchy", "unreadable" if answer else "empty")
-            if "<hierarchy" not in answer:
-                raise readings.unreadable(
-                    f"the phone sent no hierarchy: {answer[:200]}", "unreadable" if answer.strip() else "empty"
-                )
+            if not answer.strip():
+                raise readings.unreadable("the phone sent an empty answer in place of a hierarchy", "empty")
+            if not holds_hierarchy(answer):
+                raise readings.unreadable(f"the phone sent no hierarchy: {answer[:200]}", "unreadable")
             if readings.is_empty_dump(answer) and empties < MAX_TRIES - 1:
                 # No root for a moment, between two windows; a phone that goes on saying so shows nothing.
                 empties += 1

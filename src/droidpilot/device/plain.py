@@ -21,7 +21,7 @@ from droidpilot.device.driver import KEYS, DeviceFacts, Display
 from droidpilot.device.inphone import PhoneServer
 from droidpilot.device.lifeline import Lifeline
 from droidpilot.screens.hierarchy import Bounds, Node
-from droidpilot.screens.parse import parse_hierarchy
+from droidpilot.screens.parse import holds_hierarchy, parse_hierarchy
 from droidpilot.screens.selector import Selector
 
 #: Where dumps are written: the shell may write there on every Android, also before the first unlock.
@@ -150,7 +150,7 @@ class PlainDriver(AndroidDriver):
             self._forget(path, deadline)
         if not data.strip(b"\0 \r\n"):
             raise readings.unreadable("the file with the hierarchy is empty", "empty")
-        if b"<hierarchy" not in data:
+        if not holds_hierarchy(data.decode("utf-8", "replace")):
             raise readings.unreadable(data[:200].decode("utf-8", "replace"), "unreadable")
         return data
 

@@ -17,6 +17,7 @@ from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import (
     DeviceError,
     Interrupted,
+    ScreenUnreadable,
     Sent,
     TargetError,
     ToolError,
@@ -41,6 +42,7 @@ from droidpilot.pipeline.records import Desk, called_line
 from droidpilot.pipeline.signals import signals_of
 from droidpilot.pipeline.telling import Teller
 from droidpilot.screens.screen import Screen
+from droidpilot.tools.picture import Screenshot
 from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Finding, Phone, ReadsBack, Registry, Scene, validate
 
 #: Characters of a result that go back to the asker, screens apart (T29).
@@ -178,7 +180,7 @@ class Executor:
             case.arguments = validate(case.tool, call.arguments)
             if case.tool.needs_screen:
                 picture = self._picture_before(case)
-                case.scene = self._scene(case, self._observer.glance("call", case.deadline))
+                case.scene = self._scene(case, self._glance(case))
                 case.picture = self._kept(picture, case.scene.screen)
                 if (taken := self._somebody_else(case)) is not None:
                     return taken
@@ -225,6 +227,15 @@ class Executor:
                 break
         return self._refused(case)
 
+    def _glance(self, case: Case, *, anew: bool = False) -> Screen:
+        """Look once. Of a screen that cannot be read a picture can still be taken, and nothing else be done."""
+        try:
+            return self._observer.glance("call", case.deadline, anew=anew)
+        except ScreenUnreadable as error:
+            if not isinstance(case.tool, Screenshot):
+                raise
+            return self._observer.unread("call", error, case.deadline)
+
     def _scene(self, case: Case, screen: Screen) -> Scene:
         return Scene(
             screen=screen,
@@ -248,7 +259,7 @@ class Executor:
     def scene_now(self, case: Case) -> Scene:
         """Build a scene on a look of right now, for the staleness gate."""
         assert case.scene is not None
-        screen = self._observer.glance("call", case.deadline, anew=True)
+        screen = self._glance(case, anew=True)
         return replace(case.scene, screen=screen, find=lambda ref: self._observer.find(ref, screen))
 
     def _target_missing(self, case: Case, error: ToolError) -> Answered:

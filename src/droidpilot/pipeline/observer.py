@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import DeviceError
+from droidpilot.core.errors import DeviceError, ScreenUnreadable
 from droidpilot.core.events import Event, ScreenObserved
 from droidpilot.device.driver import Display, Driver, Foreground
 from droidpilot.device.pace import Pace
@@ -161,6 +161,20 @@ class Observer:
             is_never_idle = True
         rest = _Rest(is_settled=outcome.is_settled, is_never_idle=is_never_idle)
         return self._finish(outcome.value, why, started, rest, deadline)
+
+    def unread(self, why: Why, error: ScreenUnreadable, deadline: Deadline) -> Screen:
+        """Return a look at a screen that cannot be read: who is in front, and no node (B01, B02).
+
+        Enough to judge a picture by; it is no look to act on, so the last one stays the last.
+        """
+        hierarchy = Hierarchy((), repairs=(f"its text cannot be read ({error.code})",), is_complete=False)
+        fingerprint = fingerprint_of(hierarchy)
+        last, started = self.last, self._clock.monotonic()
+        dump = _Dump(str(error).encode(), hierarchy, fingerprint, fingerprint)
+        try:
+            return self._finish(dump, why, started, _Rest(is_settled=False), deadline)
+        finally:
+            self.last = last
 
     @property
     def pace(self) -> Pace:

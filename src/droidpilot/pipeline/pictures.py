@@ -7,7 +7,7 @@ Whether it may be told is decided in the executor, not here.
 from __future__ import annotations
 
 from droidpilot.core.clock import Clock, Deadline
-from droidpilot.core.errors import DeviceError, ToolError
+from droidpilot.core.errors import DeviceError, ScreenUnreadable, ToolError
 from droidpilot.core.images import ImageLimits
 from droidpilot.core.stop import Stop
 from droidpilot.device.driver import Driver, Picture
@@ -52,17 +52,25 @@ class Pictures:
         return self._last if self._last is not None and self._last.number == number else no_picture(number)
 
     def take(self, deadline: Deadline) -> Taken:
-        """Wait for its turn, let the screen settle, and take a picture.
+        """Wait for its turn, let the screen settle, and take a picture; also of a screen whose text cannot be read.
 
         Raises:
             ToolError: code `secure_screen` or `black_picture`: there is nothing to be seen on it.
             DeviceError: code `capture_failed` where the phone gave no picture.
         """
         self._wait(deadline)
-        before = self._observer.settled("call", deadline)
+        unreadable: ScreenUnreadable | None = None
+        try:
+            before = self._observer.settled("call", deadline)
+        except ScreenUnreadable as error:
+            unreadable = error
+            before = self._observer.unread("call", error, deadline)
         self._taken_at = self._clock.monotonic()
         picture = self._driver.screenshot(deadline)
-        after = self._observer.glance("call", deadline, anew=True)
+        if unreadable is None:
+            after = self._observer.glance("call", deadline, anew=True)
+        else:
+            after = self._observer.unread("call", unreadable, deadline)
         _refuse_nothing(picture, after)
         image = shrunk(picture.image, self._limits)
         is_still = _shape(before) == _shape(after)
@@ -72,7 +80,9 @@ class Pictures:
             width=image.width,
             height=image.height,
             screen=after,
-            is_fitting=is_still and is_same_shape(picture.image.width, picture.image.height, after),
+            is_fitting=unreadable is None
+            and is_still
+            and is_same_shape(picture.image.width, picture.image.height, after),
         )
         self._last = frame
         return Taken(frame=frame, image=image, whole=picture.image, looks=(before, after))

@@ -23,6 +23,8 @@ def reading_questions(screen: Screen, tools: tuple[str, ...] = _TEXT) -> tuple[Q
     """
     keyboards = keyboard_windows(screen.hierarchy, screen.package)
     packages: dict[str | None, bool] = {screen.package: False}
+    if screen.is_unread:
+        packages[None] = False  # nobody knows whose windows lie there beside the one in front
     for node in screen.nodes:
         # A node that does not say whose it is may be anybody's, but for bare frames, which say nothing at all.
         package = node.package or (None if node.text or node.desc or node.hint else screen.package)

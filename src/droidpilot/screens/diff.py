@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import groupby
 from statistics import median
@@ -58,11 +58,16 @@ def told_late(screen: Screen, refs: frozenset[int]) -> list[str]:
 
 def half_seen(screen: Screen) -> frozenset[int]:
     """Return the refs in rows that the edge of their list cuts off; the last row of a list is whole, and not cut."""
-    rows = {row.index: row for row in _cut_rows(screen)}
+    # Rows are the beginnings of subtrees: what lies in one of them is found without a walk to the root.
+    reaches: list[tuple[int, int]] = []
+    for row in sorted(_cut_rows(screen), key=lambda row: row.index):
+        if not reaches or row.end > reaches[-1][1]:
+            reaches.append((row.index, row.end))
+    starts = [start for start, _ in reaches]
     cut: set[int] = set()
     for ref, index in screen.refs.items():
-        node = screen.nodes[index]
-        if index in rows or any(above.index in rows for above in screen.hierarchy.ancestors(node)):
+        place = bisect_right(starts, index) - 1
+        if place >= 0 and index < reaches[place][1]:
             cut.add(ref)
     return frozenset(cut)
 

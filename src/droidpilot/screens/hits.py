@@ -143,12 +143,15 @@ def target_nodes(hierarchy: Hierarchy, x: int, y: int, display: Bounds | None = 
     hit = layout.at(x, y)
     if not hit:
         return ()
-    windows = [window for window in layout.windows if any(node.window == window for node in hit)]
+    by_window: dict[int, list[Node]] = {}
+    for node in hit:
+        by_window.setdefault(node.window, []).append(node)
+    windows = [window for window in layout.windows if window in by_window]
     if is_window_order_known(hierarchy):
         windows = windows[:1]
     found: list[Node] = []
     for window in windows:
-        found.extend(_targets_of_window(hierarchy, [node for node in hit if node.window == window]))
+        found.extend(_targets_of_window(hierarchy, by_window[window]))
     return tuple(found)
 
 

@@ -135,6 +135,11 @@ def parse_hierarchy(data: bytes) -> Hierarchy:
     return builder.finish(repairs=tuple(repairs), is_complete=not is_cut)
 
 
+def holds_hierarchy(text: str) -> bool:
+    """Tell whether there is a hierarchy in what a phone sent, or at least its beginning, in any form that is read."""
+    return _FIRST_TAG.search(text) is not None
+
+
 def _note_too_many(repairs: list[str]) -> bool:
     repairs.append(f"cut at {MAX_NODES} nodes")
     return True

@@ -23,6 +23,8 @@ _OPENERS = "<＜﹤‹〈⟨〈《«˂ᐸ❮❬⧼⦑"
 _OPENER = re.compile(f"[{_OPENERS}]")
 _FRAME_NAMES = ("screen", "tool", "system", "user", "assistant", "function", "result")
 _LOOK_AHEAD = 48
+#: No line up to here is cut inside, however little may be said.
+_LONG_LINE_BYTES = 4_000
 _EAST_ASIAN = re.compile("[\u2e80-\u9fff\uac00-\ud7a3]")  # looks like no Latin letter: spares the look-alike tables
 
 
@@ -58,7 +60,7 @@ def body(screen: Screen, *, limit_bytes: int | None = None, from_ref: int | None
     """Write a screen without its header, from the line of `from_ref` on, at most about `limit_bytes` of UTF-8.
 
     A cut drops whole lines from the end, in front of a line with a ref, so that the rest can be asked for; the health
-    line says how many. There is always at least one line.
+    line says how many. There is always at least one line; a very long one that alone is over the limit is cut inside.
 
     Raises:
         TargetError: code no_line: no line begins with `from_ref`.
@@ -74,6 +76,8 @@ def body(screen: Screen, *, limit_bytes: int | None = None, from_ref: int | None
         cut = f"cut: {left_off} of {plural(len(lines), 'line')} left off, {rest}"
     health = health_line(screen, cut)
     shown = lines[start:end]
+    if limit_bytes is not None:
+        shown = tuple(_fitting(line, limit_bytes) for line in shown)
     texts = [*([health] if health else []), *with_packages(screen, shown)]
     refs = frozenset(line.ref for line in shown if line.ref is not None)
     return Rendering("\n".join(texts), refs, left_off, next_ref)
@@ -104,6 +108,16 @@ def _cut(lines: tuple[Line, ...], start: int, limit_bytes: int) -> int:
         if used > limit_bytes and place > start:
             return next((at for at in range(place, start, -1) if lines[at].ref is not None), place)
     return len(lines)
+
+
+def _fitting(line: Line, limit_bytes: int) -> Line:
+    """Return a line, cut where it alone is longer than the limit: an app may write a megabyte on one button."""
+    limit_bytes = max(limit_bytes, _LONG_LINE_BYTES)
+    encoded = line.text.encode()
+    if len(encoded) <= limit_bytes:
+        return line
+    kept = encoded[:limit_bytes].decode("utf-8", "ignore")
+    return replace(line, text=f"{kept}… [cut: {len(line.text) - len(kept)} more characters]")
 
 
 def header(screen: Screen) -> str:

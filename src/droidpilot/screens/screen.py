@@ -80,6 +80,11 @@ class Screen:
         return self.hierarchy.nodes
 
     @property
+    def is_unread(self) -> bool:
+        """Whether nothing but the app in front is known of it: the phone could not tell its nodes."""
+        return not self.hierarchy.nodes and not self.hierarchy.is_complete
+
+    @property
     def display(self) -> Bounds:
         return Bounds(0, 0, self.width, self.height)
 

@@ -31,6 +31,8 @@ def told(taken: Taken) -> str:
     display: Bounds = frame.screen.display
     size = f"Picture {frame.number} follows, {frame.width} x {frame.height} px"
     screen = f"{display.width} x {display.height}"
+    if frame.screen.is_unread:
+        return f"{size}. The text of this screen cannot be read, so nothing on it can be tapped: wait or go elsewhere."
     if not frame.is_fitting:
         return f"{size}. It has not the shape of the screen ({screen}): take no places from it, use refs."
     where = f"For a place in it that has no ref: x and y in its px, and picture={frame.number}."

@@ -47,6 +47,16 @@ def java_error(kind: str) -> tuple[str, str] | None:
     return _JAVA.get(kind)
 
 
+def java_error_of(line: str) -> tuple[str, str]:
+    """Return (class, stack trace) with which the in-phone server answers where `uiautomator dump` prints this line."""
+    for kind, (printed, _) in _PRINTED.items():
+        if kind in _JAVA and printed.partition("\n")[0].strip(".").lower() in line.lower():
+            return _JAVA[kind]
+    name = line.partition(":")[0]
+    java = name if name.startswith(("java.", "android.")) else "java.lang.RuntimeException"
+    return java, f"{line}\n\tat com.wetest.uia2"
+
+
 def printed_error(kind: str) -> tuple[str, int] | None:
     """Return (line, exit code) of `uiautomator dump`; None where it writes a file."""
     return _PRINTED.get(kind)

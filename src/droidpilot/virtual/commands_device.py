@@ -16,6 +16,7 @@ from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.keys import key_code
 from droidpilot.virtual.phone import MODEL, RELEASES, SDK, Phone
 from droidpilot.virtual.registry import phone_id
+from droidpilot.virtual.scene_port import DumpRefused
 from droidpilot.virtual.shell import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, NESTED_IME, File, StoreFull
 
@@ -244,11 +245,15 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
         return 0
     try:
         data = job.phone.dump_bytes(DEFAULT_DEPTH)
-        if job.context.trouble.compresses("--compressed" in job.args):
+        if job.context.trouble.compresses("--compressed" in job.args or None):
             data = compressed(data.decode("utf-8", "replace")).encode("utf-8")
         if failure:
             data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
         job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))
+    except DumpRefused as refused:
+        # As on real phones: the line alone, exit code 0 and no file.
+        job.say(refused.line)
+        return 0
     except StoreFull as full:
         return job.fail(f"ERROR: {full}")
     job.say(f"UI hierchary dumped to: {path}")

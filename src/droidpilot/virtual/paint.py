@@ -111,7 +111,8 @@ def _outline(image: Image, mark: Outline) -> None:
     import PIL.ImageDraw
 
     seen = mark.box.clip(mark.clip)
-    if seen.is_empty:
+    # Of a box far larger than the picture, which a broken dump may give, the edge cannot be seen.
+    if seen.is_empty or mark.box.width * mark.box.height > 4 * image.width * image.height:
         return
     size = (mark.box.width * 2, mark.box.height * 2)
     large = PIL.Image.new("L", size)

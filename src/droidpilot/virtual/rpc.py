@@ -18,6 +18,7 @@ from droidpilot.virtual.http import Reply, Request
 from droidpilot.virtual.rpc_caller import Caller, Method
 from droidpilot.virtual.rpc_methods import INPUTS, KIND_OF, METHODS
 from droidpilot.virtual.rpc_values import BadParams, Missing
+from droidpilot.virtual.scene_port import DumpRefused
 from droidpilot.virtual.selector import BadSelector
 from droidpilot.virtual.streams import StreamClosed
 
@@ -131,6 +132,8 @@ class InPhoneServer:
                 result = await self._result(method, params)
         except StreamClosed:
             raise
+        except DumpRefused as refused:
+            return _error(number, JAVA_ERROR, *broken_dumps.java_error_of(refused.line))
         except Missing as missing:
             return _error(number, JAVA_ERROR, MISSING, str(missing))
         except (BadParams, BadSelector) as problem:

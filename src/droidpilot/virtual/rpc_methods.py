@@ -41,7 +41,7 @@ def _device_info(caller: Caller, _: Params) -> object:
 
 
 def _dump(caller: Caller, params: Params) -> object:
-    is_compressed = caller.trouble.compresses(flag_at(params, 0, False))
+    is_compressed = caller.trouble.compresses(flag_at(params, 0, False) if params else None)
     text = caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH))
     return compressed(text) if is_compressed else text
 

@@ -12,6 +12,14 @@ from droidpilot.virtual.display import Display
 from droidpilot.virtual.hierarchy import SeenNode
 
 
+class DumpRefused(Exception):
+    """The scene shows a phone whose screen cannot be read; `line` is what such a phone says."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__(line)
+        self.line = line
+
+
 class Scene(Protocol):
     """A screen from outside. After an input the phone looks anew; a scene that changes by itself calls `changed`."""
 
@@ -36,11 +44,15 @@ class Scene(Protocol):
         ...
 
     def dump(self) -> bytes:
-        """Return the hierarchy as a file has it, byte for byte; the in-phone server sends it as UTF-8 text."""
+        """Return the hierarchy as a file has it, byte for byte; the in-phone server sends it as text.
+
+        Raises:
+            DumpRefused: there is none.
+        """
         ...
 
     def roots(self) -> list[SeenNode]:
-        """Return the nodes that selectors search and pictures show, topmost window first; none where unreadable."""
+        """Return the nodes that selectors search and pictures show, in the order of the dump; none where unreadable."""
         ...
 
     def tap(self, x: float, y: float) -> str | None:

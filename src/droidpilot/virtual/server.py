@@ -27,6 +27,8 @@ from droidpilot.virtual.faults import read_option
 from droidpilot.virtual.listening import HOST, Listener
 from droidpilot.virtual.motion import MOVE_MS
 from droidpilot.virtual.phone import MODEL, SDK, TRANSITION_MS, Phone
+from droidpilot.virtual.scene import show
+from droidpilot.virtual.scene_file import Script
 from droidpilot.virtual.services import Services
 from droidpilot.virtual.transport import Identity, Transport
 
@@ -109,6 +111,7 @@ def running_phone(
     move_ms: int = MOVE_MS,
     home: Path | None = None,
     clock: Clock | None = None,
+    scene: Script | None = None,
     trust: Trust = "none",
     sdk: int = SDK,
 ) -> Iterator[VirtualPhone]:
@@ -118,6 +121,8 @@ def running_phone(
         UsageError: the port cannot be used.
     """
     phone = Phone(seed=seed, transition_ms=transition_ms, move_ms=move_ms, clock=clock, sdk=sdk)
+    if scene is not None:
+        show(phone, scene)
     ready: list[registry.Entry | BaseException] = []
     is_ready = threading.Event()
     loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
@@ -170,6 +175,7 @@ class PhonePlan:
     trust: Trust = "none"
     faults: tuple[str, ...] = ()
     transition_ms: int = TRANSITION_MS
+    scene: Script | None = None
 
     def make(self) -> PhoneServer:
         """Make the phone and break what is to be broken from the start.
@@ -178,6 +184,8 @@ class PhonePlan:
             UsageError: a fault that does not exist.
         """
         phone = Phone(seed=self.seed, transition_ms=self.transition_ms)
+        if self.scene is not None:
+            show(phone, self.scene)
         server = PhoneServer(phone, trust=self.trust)
         for text in self.faults:
             name, call, args = read_option(text)

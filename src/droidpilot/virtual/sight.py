@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from droidpilot.virtual.display import Display
 from droidpilot.virtual.hierarchy import SeenNode, see, to_xml
 from droidpilot.virtual.scene_port import Scene
+from droidpilot.virtual.scene_scan import as_text
 from droidpilot.virtual.schedule import Schedule
 from droidpilot.virtual.stack import Stack
 from droidpilot.virtual.tasks import HOME
@@ -59,12 +60,13 @@ class Sight:
 
     def look(self) -> Look:
         """Return what accessibility sees now."""
+        if self.scene is not None:
+            # Asked each time: it may go to another page by itself.
+            self._look = Look(self._schedule.version, self._schedule.is_still, self.scene.roots())
+            return self._look
         kept = self._look
         if kept is not None and kept.is_still and kept.version == self._schedule.version:
             return kept
-        if self.scene is not None:
-            self._look = Look(self._schedule.version, self._schedule.is_still, self.scene.roots())
-            return self._look
         seen: list[Shown] = []
         for window in reversed(self._stack.shown()):
             root = self.see(window)
@@ -85,7 +87,7 @@ class Sight:
     def dump(self, max_depth: int) -> str:
         """Return the UI hierarchy as XML."""
         if self.scene is not None:
-            return self.scene.dump().decode("utf-8", "replace")
+            return as_text(self.scene.dump())
         rotation = self._display().rotation
         if self.stale_dumps > 0 and self._stack.tasks.front != HOME:
             self.stale_dumps -= 1

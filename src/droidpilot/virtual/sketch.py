@@ -78,8 +78,9 @@ def _scene(roots: list[SeenNode], palette: Palette, screen: Rect, *, is_secure: 
     if is_secure:
         return (Fill(screen, BLACK, screen),)
     marks: list[Mark] = [Fill(screen, palette.surface, screen)]
-    for root in reversed(roots):
-        marks += _Painter(palette, screen, is_dialog=False).window(root, root.package)
+    # A dump does not say which window lies on top; a smaller one is taken for the upper one.
+    for root in sorted(roots, key=lambda root: -root.bounds.width * root.bounds.height):
+        marks += _Painter(palette, screen, is_dialog=False, is_scene=True).window(root, root.package)
     return tuple(marks)
 
 
@@ -100,10 +101,11 @@ SILENT = ("WebView", "SeekBar")
 class _Painter:
     """Sketches one window."""
 
-    def __init__(self, palette: Palette, screen: Rect, *, is_dialog: bool) -> None:
+    def __init__(self, palette: Palette, screen: Rect, *, is_dialog: bool, is_scene: bool = False) -> None:
         self._palette = palette
         self._screen = screen
         self._is_dialog = is_dialog
+        self._is_scene = is_scene
         self._marks: list[Mark] = []
 
     def window(self, root: SeenNode | None, package: str) -> list[Mark]:
@@ -115,7 +117,8 @@ class _Painter:
             self._marks.append(Fill(root.view.bounds, color, screen, DIALOG_RADIUS if self._is_dialog else 0))
         if root is not None:
             for node in root.walk():
-                self._node(node)
+                if not node.bounds.is_empty:
+                    self._node(node)
         return self._marks
 
     def _node(self, node: SeenNode) -> None:
@@ -151,9 +154,20 @@ class _Painter:
             self._launcher_icon(node)
         elif node.text and kind not in SILENT:
             self._text(node)
+        elif self._is_scene:
+            self._bare(node)
         self._canvas(node)
-        if node.is_scrollable:
+        if node.is_scrollable and view.scroll is not None:
             self._scroll_bar(node)
+
+    def _bare(self, node: SeenNode) -> None:
+        """Show what a node of a dump is without any text: its edge where it takes taps, its description as a leaf."""
+        view, b = node.view, node.bounds
+        is_page = b.width * b.height * 2 > self._screen.width * self._screen.height
+        if view.is_clickable and not is_page:
+            self._marks.append(Outline(b, self._palette.disabled, b, min(16, b.height // 2), 2))
+        if view.desc and not node.children:
+            self._words(node, view.desc, self._palette.faint, is_centered=True)
 
     def _canvas(self, node: SeenNode) -> None:
         """Show what a canvas paints and accessibility does not know."""
@@ -244,7 +258,7 @@ class _Painter:
             color = palette.on_accent
         else:
             color = palette.accent
-        self._words(node, node.text, color if view.is_enabled else palette.disabled, is_centered=True)
+        self._words(node, node.text or view.desc, color if view.is_enabled else palette.disabled, is_centered=True)
 
     def _image_button(self, node: SeenNode) -> None:
         view, palette = node.view, self._palette

@@ -68,14 +68,14 @@ class Trouble:
         if not self._may_go.is_set():
             await self._may_go.wait()
 
-    def compresses(self, is_asked: bool) -> bool:
-        """Tell whether a dump comes compressed: as asked, or because an earlier one was and the phone sticks to it."""
+    def compresses(self, is_asked: bool | None) -> bool:
+        """Tell whether a dump comes compressed: as asked; who asks for neither has the last mode where it sticks."""
         fault = self.faults.get("dump-error")
         if fault is None or fault.word != "sticky-compressed":
             self._is_compressed_stuck = False
-        elif is_asked:
-            self._is_compressed_stuck = True
-        return is_asked or self._is_compressed_stuck
+        elif is_asked is not None:
+            self._is_compressed_stuck = is_asked
+        return self._is_compressed_stuck if is_asked is None else is_asked
 
     @asynccontextmanager
     async def call(self, *kinds: Kind) -> AsyncIterator[Met]:
