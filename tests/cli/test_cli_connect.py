@@ -170,6 +170,16 @@ def test_without_the_library_the_next_step_is_said(shell: Shell, monkeypatch: py
     assert done.returncode == 2 and "droidpilot[qr]" in done.stderr and adb.asked == []
 
 
+def test_the_library_makes_a_code_with_its_three_corners_and_room_around_it() -> None:
+    matrix = qr.matrix_of("WIFI:T:ADB;S:studio-abc;P:0123456789;;")
+    size, edge = len(matrix), qr.QUIET
+    assert all(len(row) == size for row in matrix) and (size - 2 * edge - 17) % 4 == 0
+    assert not any(matrix[0]) and not any(row[0] for row in matrix)
+    corner = [[True] * 7, [True, *[False] * 5, True]]
+    for top, left in ((edge, edge), (edge, size - edge - 7), (size - edge - 7, edge)):
+        assert [matrix[top + row][left : left + 7] for row in range(2)] == corner
+
+
 def test_a_code_is_drawn_two_modules_to_a_character() -> None:
     dark, light = True, False
     matrix = [[dark, light, dark, light], [dark, dark, light, light], [light, dark, light, dark]]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from droidpilot.core.errors import UsageError
 
@@ -21,7 +19,7 @@ def matrix_of(text: str) -> list[list[bool]]:
         UsageError: code `no_qr`, the extra is not installed.
     """
     try:
-        segno: Any = importlib.import_module("segno")
+        import segno
     except ImportError as error:
         raise UsageError(
             "drawing a QR code needs one more library",
