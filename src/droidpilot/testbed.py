@@ -29,9 +29,9 @@ from droidpilot.device.attached import connect_tcp
 from droidpilot.model.scripted import ScriptedServer, parse_script
 from droidpilot.virtual import registry
 from droidpilot.virtual.actions import act
-from droidpilot.virtual.faults import Faults, read_option
-from droidpilot.virtual.scene import show
-from droidpilot.virtual.scene_file import Script, read_scene, scene_of
+from droidpilot.virtual.faults.faults import Faults, read_option
+from droidpilot.virtual.scenes.file import Script, read_scene, scene_of
+from droidpilot.virtual.scenes.scene import show
 from droidpilot.virtual.server import VirtualPhone, running_phone
 
 ATTACH_S = 10.0

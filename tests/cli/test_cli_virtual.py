@@ -102,7 +102,7 @@ def test_a_bad_word_is_a_line_with_what_there_is(shell: Shell, words: tuple[str,
 
 
 def test_every_fault_is_listed_on_a_line(shell: Shell) -> None:
-    from droidpilot.virtual.faults import FORMS
+    from droidpilot.virtual.faults.faults import FORMS
 
     done = shell.quick("virtual", "faults")
     assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == list(FORMS)

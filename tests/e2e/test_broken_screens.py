@@ -19,8 +19,8 @@ from tests.e2e.setting import Setting, virtual_setting
 from tests.screens.screen_maker import own
 
 from droidpilot.model.scripted import ScriptedCall, ScriptedServer, Step, StepSource
-from droidpilot.virtual.scene import show
-from droidpilot.virtual.scene_file import scene_of
+from droidpilot.virtual.scenes.file import scene_of
+from droidpilot.virtual.scenes.scene import show
 
 PROGRAM = str(Path(sys.executable).with_name("droidpilot"))
 #: A shop with a dialog of another app over it; one label holds a character and a reference that XML does not know.

@@ -27,8 +27,8 @@ from droidpilot.session import open_session
 from droidpilot.transcript.files import TRANSCRIPT
 from droidpilot.transcript.projections import CallView, calls
 from droidpilot.transcript.reader import read_events
-from droidpilot.virtual.scene import show
-from droidpilot.virtual.scene_file import scene_of
+from droidpilot.virtual.scenes.file import scene_of
+from droidpilot.virtual.scenes.scene import show
 
 OWN_DUMPS = Path(__file__).parents[1] / "data" / "dumps"
 

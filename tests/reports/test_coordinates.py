@@ -58,10 +58,10 @@ from droidpilot.plan import PhoneAddress, prepare
 from droidpilot.screens.hierarchy import Node
 from droidpilot.session import Session, open_session
 from droidpilot.virtual.apps.parts import scroller
-from droidpilot.virtual.geometry import Rect
-from droidpilot.virtual.views import View
-from droidpilot.virtual.widgets import button, label, page
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.views import View
+from droidpilot.virtual.ui.widgets import button, label, page
+from droidpilot.virtual.ui.windows import Window
 
 FIELD_APP = "com.google.android.apps.messaging"
 

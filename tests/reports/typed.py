@@ -19,7 +19,7 @@ from droidpilot.core.stop import Stop
 from droidpilot.plan import PhoneAddress, SessionPlan, prepare
 from droidpilot.session import Session, open_session
 from droidpilot.virtual.apps.packages import FIELDS
-from droidpilot.virtual.views import TextField
+from droidpilot.virtual.ui.views import TextField
 
 
 @dataclass

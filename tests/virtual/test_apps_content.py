@@ -112,7 +112,7 @@ def test_what_cannot_be_answered_says_why(line: str, told: str, code: int) -> No
 
 @given(where=st.text(max_size=60))
 def test_any_condition_is_answered(where: str) -> None:
-    from droidpilot.virtual.commands_content import BadQuery, _where
+    from droidpilot.virtual.shell.commands_content import BadQuery, _where
 
     try:
         test = _where(where, ("_id", "name"))

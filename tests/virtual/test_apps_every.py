@@ -10,7 +10,7 @@ from tests.virtual.virtual_hand import Hand
 
 from droidpilot.virtual.apps.more import APPS
 from droidpilot.virtual.apps.packages import GAME
-from droidpilot.virtual.sketch import sketch
+from droidpilot.virtual.drawing.sketch import sketch
 
 PACKAGES = [app(Hand.at().phone).package for app in APPS]
 TEXTS = ("", "7", "12:30", "Ada 🎉", "שלום", "x" * 300, "25.50", "\u200b")

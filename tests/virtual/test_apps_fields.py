@@ -12,7 +12,7 @@ from tests.virtual.virtual_hand import Hand
 
 from droidpilot.virtual.apps.fields import LATE_MS, MOST_CODE, phone_mask
 from droidpilot.virtual.apps.packages import FIELDS
-from droidpilot.virtual.views import TextField
+from droidpilot.virtual.ui.views import TextField
 
 IME = "com.github.uiautomator/.AdbKeyboard"
 

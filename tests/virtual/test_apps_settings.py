@@ -9,7 +9,7 @@ from tests.virtual.conftest import User
 from tests.virtual.virtual_hand import Hand
 
 from droidpilot.virtual.apps.settings_search import SEARCH_MS
-from droidpilot.virtual.sketch import sketch
+from droidpilot.virtual.drawing.sketch import sketch
 
 
 def setting(user: User, namespace: str, key: str) -> str:

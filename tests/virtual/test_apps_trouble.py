@@ -7,7 +7,7 @@ from tests.virtual.virtual_hand import Hand
 
 from droidpilot.virtual.apps.loader import LOADING_MS
 from droidpilot.virtual.apps.packages import BUBBLES, FAULTY, SCOUT
-from droidpilot.virtual.sketch import sketch
+from droidpilot.virtual.drawing.sketch import sketch
 
 
 def test_an_endless_spinner_is_never_idle_until_it_is_cancelled() -> None:

@@ -74,7 +74,7 @@ def test_a_canvas_is_one_node_and_a_tap_on_it_plays_by_its_place(user: User) -> 
 
 
 def color(picture: Image.Image, box: object, left: int, top: int) -> object:
-    from droidpilot.virtual.geometry import Rect
+    from droidpilot.virtual.ui.geometry import Rect
 
     assert isinstance(box, Rect)
     return picture.getpixel((left + (box.left + box.right) // 2, top + (box.top + box.bottom) // 2))

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import pytest
 from tests.virtual.virtual_rig import adb_server
 
-from droidpilot.virtual.auth import KEY_BYTES, Auth, Trust, new_token
-from droidpilot.virtual.packets import HEADER, Command
 from droidpilot.virtual.server import running_phone
+from droidpilot.virtual.wire.auth import KEY_BYTES, Auth, Trust, new_token
+from droidpilot.virtual.wire.packets import HEADER, Command
 
 
 @pytest.fixture(scope="module")

@@ -367,7 +367,7 @@ def test_the_truth_tells_what_is_broken(rig: Rig) -> None:
     ],
 )
 def test_a_bad_name_or_argument_says_what_there_is(tmp_path: Path, name: str, args: list[str], said: str) -> None:
-    from droidpilot.virtual.faults import Faults
+    from droidpilot.virtual.faults.faults import Faults
 
     with pytest.raises(UsageError) as caught:
         Faults().set(name, *args)
@@ -375,7 +375,7 @@ def test_a_bad_name_or_argument_says_what_there_is(tmp_path: Path, name: str, ar
 
 
 def test_a_call_that_is_over_cannot_be_named() -> None:
-    from droidpilot.virtual.faults import Faults
+    from droidpilot.virtual.faults.faults import Faults
 
     faults = Faults()
     faults.meet("call", "rpc", "input")

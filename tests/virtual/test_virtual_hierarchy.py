@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.virtual.virtual_hand import Hand
 
-from droidpilot.virtual.geometry import Rect
-from droidpilot.virtual.hierarchy import see, to_xml
-from droidpilot.virtual.views import View, place
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.hierarchy import see, to_xml
+from droidpilot.virtual.ui.views import View, place
 
 AREA = Rect(0, 0, 100, 100)
 

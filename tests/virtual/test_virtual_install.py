@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from tests.virtual.virtual_rig import Rig, adb_server, attached_rig
 
-from droidpilot.virtual.apk import NoApk, read_manifest
+from droidpilot.virtual.shell.apk import NoApk, read_manifest
 
 KEYBOARD = "com.github.uiautomator/.AdbKeyboard"
 

@@ -8,8 +8,8 @@ import pytest
 from tests.virtual.conftest import User
 from tests.virtual.virtual_hand import Hand
 
-from droidpilot.virtual.keyboard import PACKAGE, SLIDE_MS
 from droidpilot.virtual.store import ADB_KEYBOARD
+from droidpilot.virtual.ui.keyboard import PACKAGE, SLIDE_MS
 
 NAME_ID = "com.google.android.apps.messaging:id/conversation_name"
 FIELD_ID = "com.google.android.apps.messaging:id/compose_message_text"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.virtual.virtual_hand import Hand
 
-from droidpilot.virtual.views import BULLET
+from droidpilot.virtual.ui.views import BULLET
 
 SETTINGS = "com.android.settings"
 PASSWORD = "correct horse"

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.virtual.virtual_hand import Hand
 
-from droidpilot.virtual.geometry import Rect
-from droidpilot.virtual.marks import Mark, Words
-from droidpilot.virtual.paint import encode, paint
-from droidpilot.virtual.pictures import Camera
-from droidpilot.virtual.rpc_methods import METHODS
-from droidpilot.virtual.rpc_values import BadParams
-from droidpilot.virtual.services import Services
-from droidpilot.virtual.sketch import sketch
-from droidpilot.virtual.windows import NAVIGATION_BAR, SCREEN, STATUS_BAR
+from droidpilot.virtual.drawing.marks import Mark, Words
+from droidpilot.virtual.drawing.paint import encode, paint
+from droidpilot.virtual.drawing.pictures import Camera
+from droidpilot.virtual.drawing.sketch import sketch
+from droidpilot.virtual.rpc.methods import METHODS
+from droidpilot.virtual.rpc.values import BadParams
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.windows import NAVIGATION_BAR, SCREEN, STATUS_BAR
+from droidpilot.virtual.wire.services import Services
 
 SIZE = (SCREEN.width, SCREEN.height)
 

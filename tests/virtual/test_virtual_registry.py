@@ -16,8 +16,8 @@ import pytest
 
 from droidpilot.core.errors import DeviceLost, DeviceUnavailable, UsageError
 from droidpilot.virtual import registry
-from droidpilot.virtual.listening import EMULATOR_PORTS
 from droidpilot.virtual.server import PhoneServer, running_phone
+from droidpilot.virtual.wire.listening import EMULATOR_PORTS
 
 GONE = 2**22 - 3
 """No process has this id: it is above the kernel's default limit of ids on small machines, and asked for below."""

@@ -9,8 +9,8 @@ from tests.virtual.conftest import User
 from tests.virtual.virtual_hand import Hand
 
 from droidpilot.core.errors import UsageError
-from droidpilot.virtual.display import FOLDED, Display
-from droidpilot.virtual.geometry import Rect
+from droidpilot.virtual.ui.display import FOLDED, Display
+from droidpilot.virtual.ui.geometry import Rect
 
 UPRIGHT, LYING = (1080, 2340), (2340, 1080)
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.virtual.virtual_hand import Hand
 from uiautomator2._selector import Selector
 
-from droidpilot.virtual.http import Request
-from droidpilot.virtual.rpc_methods import METHODS
-from droidpilot.virtual.services import Services
+from droidpilot.virtual.rpc.methods import METHODS
+from droidpilot.virtual.wire.http import Request
+from droidpilot.virtual.wire.services import Services
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5_000, 5_000) | st.floats(allow_nan=False) | st.text(max_size=10),

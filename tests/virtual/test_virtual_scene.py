@@ -10,11 +10,11 @@ from tests.virtual.virtual_hand import Hand
 
 from droidpilot.core.errors import UsageError
 from droidpilot.screens.parse import parse_hierarchy
-from droidpilot.virtual.marks import Words
-from droidpilot.virtual.scene import Scene, show
-from droidpilot.virtual.scene_file import read_scene, scene_of
-from droidpilot.virtual.scene_port import DumpRefused
-from droidpilot.virtual.sketch import sketch
+from droidpilot.virtual.drawing.marks import Words
+from droidpilot.virtual.drawing.sketch import sketch
+from droidpilot.virtual.scenes.file import read_scene, scene_of
+from droidpilot.virtual.scenes.port import DumpRefused
+from droidpilot.virtual.scenes.scene import Scene, show
 
 FIELD = (
     b'<node index="1" text="Name" hint="Name" showing-hint="true" resource-id="a:id/name" focused="false" '

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from tests.virtual.virtual_hand import Hand
 
-from droidpilot.virtual.display import Display
-from droidpilot.virtual.geometry import Rect
-from droidpilot.virtual.hierarchy import SeenNode, see
-from droidpilot.virtual.sketch import sketch
-from droidpilot.virtual.views import TextField, View, place
+from droidpilot.virtual.drawing.sketch import sketch
+from droidpilot.virtual.ui.display import Display
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.hierarchy import SeenNode, see
+from droidpilot.virtual.ui.views import TextField, View, place
 
 BYTES = b"<?xml version='1.0'?><hierarchy rotation=\"0\">\x00\xff &#x0;"
 

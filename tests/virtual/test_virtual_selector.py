@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.virtual.virtual_hand import Hand
 from uiautomator2._selector import Selector
 
-from droidpilot.virtual.hierarchy import SeenNode
-from droidpilot.virtual.selector import BadSelector, describe, find
+from droidpilot.virtual.rpc.selector import BadSelector, describe, find
+from droidpilot.virtual.ui.hierarchy import SeenNode
 
 
 def found(**fields: object) -> list[SeenNode]:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.virtual.virtual_hand import Hand
 
-from droidpilot.virtual.commands import COMMANDS
-from droidpilot.virtual.services import Services
-from droidpilot.virtual.shell import Context, Shell
-from droidpilot.virtual.shell_syntax import SyntaxProblem, parse
+from droidpilot.virtual.shell.commands import COMMANDS
+from droidpilot.virtual.shell.shell import Context, Shell
+from droidpilot.virtual.shell.syntax import SyntaxProblem, parse
 from droidpilot.virtual.store import LATIN_IME
+from droidpilot.virtual.wire.services import Services
 
 
 def run(*lines: str, hand: Hand | None = None) -> tuple[str, int]:

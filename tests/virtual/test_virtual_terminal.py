@@ -7,10 +7,10 @@ import asyncio
 import pytest
 from tests.virtual.virtual_hand import Hand
 
-from droidpilot.virtual.commands import COMMANDS
-from droidpilot.virtual.services import Services
-from droidpilot.virtual.shell import Context, Shell
-from droidpilot.virtual.terminal import Terminal
+from droidpilot.virtual.shell.commands import COMMANDS
+from droidpilot.virtual.shell.shell import Context, Shell
+from droidpilot.virtual.wire.services import Services
+from droidpilot.virtual.wire.terminal import Terminal
 
 PROMPT = "virtual:/ $ "
 

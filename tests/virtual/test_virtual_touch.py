@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.virtual.virtual_hand import Hand
 
-from droidpilot.virtual.keys import key_code
-from droidpilot.virtual.views import View
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.keys import key_code
+from droidpilot.virtual.ui.views import View
+from droidpilot.virtual.ui.windows import Window
 
 
 def test_every_input_is_counted_once_and_numbered() -> None:

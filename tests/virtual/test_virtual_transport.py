@@ -11,10 +11,10 @@ from typing import Self
 
 import pytest
 
-from droidpilot.virtual.packets import HEADER, MAX_PAYLOAD, Command
 from droidpilot.virtual.server import VirtualPhone, running_phone
-from droidpilot.virtual.streams import MAX_UNACKNOWLEDGED
-from droidpilot.virtual.transport import MAX_STREAMS
+from droidpilot.virtual.wire.packets import HEADER, MAX_PAYLOAD, Command
+from droidpilot.virtual.wire.streams import MAX_UNACKNOWLEDGED
+from droidpilot.virtual.wire.transport import MAX_STREAMS
 
 MASK = 0xFFFFFFFF
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidpilot.virtual.geometry import Rect
-from droidpilot.virtual.hierarchy import see, under
-from droidpilot.virtual.motion import Scroll, Slide
-from droidpilot.virtual.views import FILL, Rows, TextField, View, natural, place, text_lines
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.hierarchy import see, under
+from droidpilot.virtual.ui.motion import Scroll, Slide
+from droidpilot.virtual.ui.views import FILL, Rows, TextField, View, natural, place, text_lines
 
 AREA = Rect(0, 100, 1080, 1100)
 

@@ -10,11 +10,11 @@ from tests.virtual.virtual_hand import Hand
 
 from droidpilot.core.errors import UsageError
 from droidpilot.device.readings import foreground
-from droidpilot.virtual.failing import ANR_MS, CRASH_INTERVAL_MS
-from droidpilot.virtual.hierarchy import DEFAULT_DEPTH
-from droidpilot.virtual.sketch import sketch
-from droidpilot.virtual.views import View
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.drawing.sketch import sketch
+from droidpilot.virtual.ui.failing import ANR_MS, CRASH_INTERVAL_MS
+from droidpilot.virtual.ui.hierarchy import DEFAULT_DEPTH
+from droidpilot.virtual.ui.views import View
+from droidpilot.virtual.ui.windows import Window
 
 CHAT = "com.google.android.apps.messaging"
 CONTACTS = "com.google.android.contacts"

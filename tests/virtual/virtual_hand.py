@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from droidpilot.core.clock import ManualClock
-from droidpilot.virtual.hierarchy import SeenNode
 from droidpilot.virtual.phone import SDK, Phone
 from droidpilot.virtual.touch import Touch
+from droidpilot.virtual.ui.hierarchy import SeenNode
 
 
 @dataclass

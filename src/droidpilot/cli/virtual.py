@@ -15,8 +15,8 @@ from droidpilot.core.errors import Exit, UsageError
 from droidpilot.core.text import quoted
 
 if TYPE_CHECKING:
-    from droidpilot.virtual.auth import Trust
     from droidpilot.virtual.registry import Entry
+    from droidpilot.virtual.wire.auth import Trust
 
 app = typer.Typer(
     help="Start virtual phones, break them, ask for their state.",
@@ -67,7 +67,7 @@ def start(
     from droidpilot.cli.target import reap_dead
     from droidpilot.cli.virtual_serving import own_server, users_server
     from droidpilot.core.clock import SystemClock
-    from droidpilot.virtual.scene_file import read_scene
+    from droidpilot.virtual.scenes.file import read_scene
     from droidpilot.virtual.server import PhonePlan, serve
 
     script = read_scene(Path(scene)) if scene else None
@@ -97,7 +97,7 @@ def start(
 
 
 def _trust(mode: str) -> Trust:
-    from droidpilot.virtual.auth import TRUSTS
+    from droidpilot.virtual.wire.auth import TRUSTS
 
     for known in TRUSTS:
         if mode == known:
@@ -111,7 +111,7 @@ def faults(json: options.Json = False) -> Exit:
 
     Example: droidpilot virtual faults
     """
-    from droidpilot.virtual.faults import FORMS
+    from droidpilot.virtual.faults.faults import FORMS
 
     output.require_stdout()
     if json:
@@ -144,7 +144,7 @@ def fault(
     from droidpilot.cli import starting
     from droidpilot.cli.target import reap_dead
     from droidpilot.virtual import registry
-    from droidpilot.virtual.faults import form_of, read_fault
+    from droidpilot.virtual.faults.faults import form_of, read_fault
 
     output.require_stdout()
     plain, at, call = (name or "").partition("@")

@@ -12,9 +12,9 @@ from typing import Final
 
 from droidpilot.core.errors import UsageError
 from droidpilot.core.text import quoted
-from droidpilot.virtual.keys import key_code
-from droidpilot.virtual.obstructions import KINDS
 from droidpilot.virtual.phone import Phone
+from droidpilot.virtual.ui.keys import key_code
+from droidpilot.virtual.ui.obstructions import KINDS
 
 MOST_WORDS: Final = 20
 MAX_WORD: Final = 1_000

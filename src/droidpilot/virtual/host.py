@@ -9,12 +9,12 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol, runtime_checkable
 
-from droidpilot.virtual.display import Display
 from droidpilot.virtual.logbook import Level
-from droidpilot.virtual.motion import Slide
 from droidpilot.virtual.store import Settings
+from droidpilot.virtual.ui.display import Display
+from droidpilot.virtual.ui.motion import Slide
+from droidpilot.virtual.ui.windows import Window
 from droidpilot.virtual.wifi import Wifi
-from droidpilot.virtual.windows import Window
 
 
 class Host(Protocol):

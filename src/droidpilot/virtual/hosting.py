@@ -9,16 +9,16 @@ import threading
 from collections.abc import Callable, Mapping
 
 from droidpilot.virtual.apps.packages import FIRST_ICONS, Package
-from droidpilot.virtual.failing import Failing
 from droidpilot.virtual.host import App
 from droidpilot.virtual.logbook import Level, Logbook, LogLine
-from droidpilot.virtual.motion import Slide
-from droidpilot.virtual.notifications import Notification, Notifications
-from droidpilot.virtual.permissions import Asking, Permissions
 from droidpilot.virtual.schedule import Schedule
-from droidpilot.virtual.stack import Stack
-from droidpilot.virtual.tasks import HOME, Tasks
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.failing import Failing
+from droidpilot.virtual.ui.motion import Slide
+from droidpilot.virtual.ui.notifications import Notification, Notifications
+from droidpilot.virtual.ui.permissions import Asking, Permissions
+from droidpilot.virtual.ui.stack import Stack
+from droidpilot.virtual.ui.tasks import HOME, Tasks
+from droidpilot.virtual.ui.windows import Window
 
 FIRST_PID, FIRST_UID = 2_000, 10_000
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from droidpilot.core.errors import UsageError
-from droidpilot.virtual.geometry import Rect
-from droidpilot.virtual.keyguard import LockKind
 from droidpilot.virtual.touch import Touch
-from droidpilot.virtual.views import FILL, View
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.keyguard import LockKind
+from droidpilot.virtual.ui.views import FILL, View
+from droidpilot.virtual.ui.windows import Window
 
 if TYPE_CHECKING:
     from droidpilot.virtual.phone import Phone

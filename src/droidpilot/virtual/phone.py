@@ -11,39 +11,39 @@ from random import Random
 
 from droidpilot.core.clock import Clock, SystemClock
 from droidpilot.core.errors import UsageError
-from droidpilot.virtual import editing
 from droidpilot.virtual.apps.launcher import Launcher
 from droidpilot.virtual.apps.messages import Messages
 from droidpilot.virtual.apps.more import more_apps
 from droidpilot.virtual.apps.packages import Package, installed_packages
 from droidpilot.virtual.apps.settings import SettingsApp
-from droidpilot.virtual.display import Display
-from droidpilot.virtual.failing import ANR_MS, Failing
-from droidpilot.virtual.faults import Faults
-from droidpilot.virtual.hierarchy import SeenNode
+from droidpilot.virtual.faults.faults import Faults
 from droidpilot.virtual.host import App
 from droidpilot.virtual.hosting import Hosting
 from droidpilot.virtual.inputs import InputLog
-from droidpilot.virtual.keyboard import Keyboard
-from droidpilot.virtual.keyguard import Keyguard
 from droidpilot.virtual.logbook import Logbook
-from droidpilot.virtual.motion import MOVE_MS
-from droidpilot.virtual.notifications import Notifications
-from droidpilot.virtual.obstructions import KINDS
-from droidpilot.virtual.orientation import Orientation
-from droidpilot.virtual.permissions import Asking, Permissions
 from droidpilot.virtual.person import Person
-from droidpilot.virtual.scene_port import Scene
+from droidpilot.virtual.scenes.port import Scene
 from droidpilot.virtual.schedule import Schedule
-from droidpilot.virtual.shade import Shade
-from droidpilot.virtual.sight import Look, Sight
-from droidpilot.virtual.stack import Stack
 from droidpilot.virtual.store import LATIN_IME, Files, Settings
-from droidpilot.virtual.tasks import HOME, Tasks
 from droidpilot.virtual.truth import truth
-from droidpilot.virtual.views import TextField
+from droidpilot.virtual.ui import editing
+from droidpilot.virtual.ui.display import Display
+from droidpilot.virtual.ui.failing import ANR_MS, Failing
+from droidpilot.virtual.ui.hierarchy import SeenNode
+from droidpilot.virtual.ui.keyboard import Keyboard
+from droidpilot.virtual.ui.keyguard import Keyguard
+from droidpilot.virtual.ui.motion import MOVE_MS
+from droidpilot.virtual.ui.notifications import Notifications
+from droidpilot.virtual.ui.obstructions import KINDS
+from droidpilot.virtual.ui.orientation import Orientation
+from droidpilot.virtual.ui.permissions import Asking, Permissions
+from droidpilot.virtual.ui.shade import Shade
+from droidpilot.virtual.ui.sight import Look, Sight
+from droidpilot.virtual.ui.stack import Stack
+from droidpilot.virtual.ui.tasks import HOME, Tasks
+from droidpilot.virtual.ui.views import TextField
+from droidpilot.virtual.ui.windows import Room, Window
 from droidpilot.virtual.wifi import Wifi, networks_in_reach
-from droidpilot.virtual.windows import Room, Window
 
 __all__ = ["HOME", "MODEL", "RELEASES", "SDK", "TRANSITION_MS", "Look", "Phone"]
 TRANSITION_MS = 280

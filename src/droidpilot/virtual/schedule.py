@@ -13,7 +13,7 @@ from collections.abc import Callable
 from random import Random
 
 from droidpilot.core.clock import Clock
-from droidpilot.virtual.motion import Slide
+from droidpilot.virtual.ui.motion import Slide
 
 MAX_WAITING = 64
 MAX_TIMERS = 1_000

@@ -20,17 +20,17 @@ from droidpilot.core.clock import Clock
 from droidpilot.core.errors import DeviceUnavailable
 from droidpilot.virtual import registry
 from droidpilot.virtual.asked import requests_of
-from droidpilot.virtual.auth import Auth, Trust
-from droidpilot.virtual.breakdown import Breakdown
 from droidpilot.virtual.control import Control
-from droidpilot.virtual.faults import read_option
-from droidpilot.virtual.listening import HOST, Listener
-from droidpilot.virtual.motion import MOVE_MS
+from droidpilot.virtual.faults.breakdown import Breakdown
+from droidpilot.virtual.faults.faults import read_option
 from droidpilot.virtual.phone import MODEL, SDK, TRANSITION_MS, Phone
-from droidpilot.virtual.scene import show
-from droidpilot.virtual.scene_file import Script
-from droidpilot.virtual.services import Services
-from droidpilot.virtual.transport import Identity, Transport
+from droidpilot.virtual.scenes.file import Script
+from droidpilot.virtual.scenes.scene import show
+from droidpilot.virtual.ui.motion import MOVE_MS
+from droidpilot.virtual.wire.auth import Auth, Trust
+from droidpilot.virtual.wire.listening import HOST, Listener
+from droidpilot.virtual.wire.services import Services
+from droidpilot.virtual.wire.transport import Identity, Transport
 
 START_S = 10.0
 

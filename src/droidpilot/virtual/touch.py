@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from droidpilot.virtual.hierarchy import SeenNode, under
-from droidpilot.virtual.views import TextField
-from droidpilot.virtual.windows import NAVIGATION_BAR, STATUS_BAR, Window
+from droidpilot.virtual.ui.hierarchy import SeenNode, under
+from droidpilot.virtual.ui.views import TextField
+from droidpilot.virtual.ui.windows import NAVIGATION_BAR, STATUS_BAR, Window
 
 if TYPE_CHECKING:
     from droidpilot.virtual.phone import Phone

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from droidpilot.virtual.apps.packages import BANK
 from droidpilot.virtual.apps.parts import MARGIN, cents_of, edit, message, money, padded, scroller, wide_button
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import button, label, page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import button, label, page, row
+from droidpilot.virtual.ui.windows import Window
 
 PIN = "2580"
 MAX_TRIES = 3

@@ -10,9 +10,9 @@ from typing import Final
 
 from droidpilot.virtual.apps.packages import BROWSER
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, TextField, View
-from droidpilot.virtual.widgets import text_field
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import FILL, TextField, View
+from droidpilot.virtual.ui.widgets import text_field
+from droidpilot.virtual.ui.windows import Window
 
 START: Final = "village.example"
 MAX_VISITS = 200

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from droidpilot.virtual.apps.packages import BUBBLES
 from droidpilot.virtual.apps.parts import message, scroller
-from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import View
-from droidpilot.virtual.widgets import button, label, page, switch_row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.views import View
+from droidpilot.virtual.ui.widgets import button, label, page, switch_row
+from droidpilot.virtual.ui.windows import Window
 
 SIDE = 190
 BANNER = 380

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from droidpilot.virtual.apps.packages import CALENDAR
 from droidpilot.virtual.apps.parts import action, confirmation, edit, message, scroller, with_action, with_menu
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import button, label, page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import button, label, page, row
+from droidpilot.virtual.ui.windows import Window
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 DAYS = 7

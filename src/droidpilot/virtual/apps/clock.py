@@ -8,9 +8,9 @@ from functools import partial
 from droidpilot.virtual.apps.packages import CLOCK
 from droidpilot.virtual.apps.parts import MARGIN, action, confirmation, scroller, with_action
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import button, dialog, label, page, switch_row, text_field
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import button, dialog, label, page, switch_row, text_field
+from droidpilot.virtual.ui.windows import Window
 
 MAX_ALARMS = 50
 TABS = ("Alarm", "Stopwatch")

@@ -8,9 +8,9 @@ from droidpilot.virtual.apps.packages import CONTACTS
 from droidpilot.virtual.apps.parts import confirmation, edit, recycler, scroller, with_action, with_menu
 from droidpilot.virtual.apps.people import people
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import button, page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import button, page, row
+from droidpilot.virtual.ui.windows import Window
 
 PEOPLE = 60
 MAX_PEOPLE = 1_000

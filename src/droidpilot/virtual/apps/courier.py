@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from droidpilot.virtual.apps.packages import COURIER
 from droidpilot.virtual.apps.parts import MARGIN, edit, scroller, wide_button
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import label, page, row, switch_row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import label, page, row, switch_row
+from droidpilot.virtual.ui.windows import Window
 
 NAMES = ("דנה לוי", "محمد علي", "יוסי כהן", "سارة حداد", "Noa Bar (נועה)", "רון אבני")
 STREETS = ("רחוב הרצל 12", "شارع النيل ٧", "שדרות בן גוריון 3א", "Dizengoff 99")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from droidpilot.virtual.apps.packages import FAULTY
 from droidpilot.virtual.apps.parts import message, scroller, wide_button
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import View
-from droidpilot.virtual.widgets import page
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import View
+from droidpilot.virtual.ui.widgets import page
+from droidpilot.virtual.ui.windows import Window
 
 REASON = (
     "java.lang.IllegalStateException: the basket is empty\n"

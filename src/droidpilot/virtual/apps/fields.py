@@ -11,9 +11,9 @@ from functools import partial
 from droidpilot.virtual.apps.packages import FIELDS
 from droidpilot.virtual.apps.parts import edit, message, scroller, wide_button
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import page
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import page
+from droidpilot.virtual.ui.windows import Window
 
 LATE_MS = 500
 MOST_CODE = 8

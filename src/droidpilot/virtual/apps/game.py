@@ -6,10 +6,10 @@ A tap on the lit pebble scores, any other tap on the board is a miss; which one 
 from __future__ import annotations
 
 from droidpilot.virtual.apps.packages import GAME
-from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, Painted, View
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.views import FILL, Painted, View
+from droidpilot.virtual.ui.windows import Window
 
 SIDE = 3
 CELL, GAP = 250, 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from droidpilot.virtual.apps.packages import LAUNCHER
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, View
-from droidpilot.virtual.widgets import button, label
-from droidpilot.virtual.windows import NAVIGATION_BAR, STATUS_BAR, Window
+from droidpilot.virtual.ui.views import FILL, View
+from droidpilot.virtual.ui.widgets import button, label
+from droidpilot.virtual.ui.windows import NAVIGATION_BAR, STATUS_BAR, Window
 
 ICON_WIDTH = 240
 LINE_HEIGHT = 300

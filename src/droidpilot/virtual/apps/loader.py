@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from droidpilot.virtual.apps.packages import LOADER
 from droidpilot.virtual.apps.parts import padded, scroller, wide_button
-from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import Painted, View
-from droidpilot.virtual.widgets import label, page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.views import Painted, View
+from droidpilot.virtual.ui.widgets import label, page, row
+from droidpilot.virtual.ui.windows import Window
 
 LOADING_MS = 3_000
 TURN_MS = 100

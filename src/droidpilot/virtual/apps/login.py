@@ -8,9 +8,9 @@ from __future__ import annotations
 from droidpilot.virtual.apps.packages import LOGIN
 from droidpilot.virtual.apps.parts import MARGIN, edit, message, padded, scroller, wide_button
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import check_box, label, page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import check_box, label, page, row
+from droidpilot.virtual.ui.windows import Window
 
 EMAIL = "ada@northwind.example"
 PASSWORD = "tulip-42-Harbor"  # the one account of a phone that does not exist

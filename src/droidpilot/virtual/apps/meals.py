@@ -8,9 +8,9 @@ from functools import partial
 from droidpilot.virtual.apps.packages import MEALS
 from droidpilot.virtual.apps.parts import confirmation, edit, scroller, wide_button
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import page, row
+from droidpilot.virtual.ui.windows import Window
 
 DISHES = ("宫保鸡丁", "麻婆豆腐", "親子丼", "味噌ラーメン", "비빔밥", "김치찌개", "葱油拌面（小份）", "珍珠奶茶・少糖")
 MAX_ORDERS = 200

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from droidpilot.virtual.apps.packages import MESSAGES
 from droidpilot.virtual.apps.people import people
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import Rows, TextField, View, text_lines
-from droidpilot.virtual.widgets import ROW_HEIGHT, label, page, row, text_field
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import Rows, TextField, View, text_lines
+from droidpilot.virtual.ui.widgets import ROW_HEIGHT, label, page, row, text_field
+from droidpilot.virtual.ui.windows import Window
 
 CONVERSATIONS = 30
 MAX_SENT = 1_000

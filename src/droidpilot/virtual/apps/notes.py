@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from droidpilot.virtual.apps.packages import NOTES
 from droidpilot.virtual.apps.parts import action, confirmation, edit, recycler, scroller, with_action, with_menu
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import button, label, page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import button, label, page, row
+from droidpilot.virtual.ui.windows import Window
 
 MAX_NOTES = 500
 FIRST = (

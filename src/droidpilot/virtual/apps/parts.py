@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, Rows, TextField, View
-from droidpilot.virtual.widgets import ROW_HEIGHT, button, dialog, label, text_field
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import FILL, Rows, TextField, View
+from droidpilot.virtual.ui.widgets import ROW_HEIGHT, button, dialog, label, text_field
+from droidpilot.virtual.ui.windows import Window
 
 Act = Callable[[], None]
 MARGIN = (66, 24, 66, 24)

@@ -8,9 +8,9 @@ from typing import Final
 from droidpilot.virtual.apps.packages import SCOUT
 from droidpilot.virtual.apps.parts import message, scroller, wide_button
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import View
-from droidpilot.virtual.widgets import page
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import View
+from droidpilot.virtual.ui.widgets import page
+from droidpilot.virtual.ui.windows import Window
 
 ASKS: Final[dict[str, tuple[str, str]]] = {
     "camera": ("Take a picture", "CAMERA"),

@@ -15,9 +15,9 @@ from droidpilot.virtual.apps.settings_rows import bound_switch, settings_page
 from droidpilot.virtual.apps.settings_search import Entry, search_window
 from droidpilot.virtual.apps.wifi_settings import WifiPages
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, Rows, TextField, View
-from droidpilot.virtual.widgets import ROW_HEIGHT, button, dialog, label, page, row, text_field
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import FILL, Rows, TextField, View
+from droidpilot.virtual.ui.widgets import ROW_HEIGHT, button, dialog, label, page, row, text_field
+from droidpilot.virtual.ui.windows import Window
 
 Act = Callable[[], None]
 

@@ -12,10 +12,10 @@ from droidpilot.virtual.apps.packages import SETTINGS
 from droidpilot.virtual.apps.parts import confirmation, scroller, wide_button
 from droidpilot.virtual.apps.settings_rows import bound_switch, settings_page
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import View
-from droidpilot.virtual.widgets import button as text_button
-from droidpilot.virtual.widgets import check_box, dialog, label, main_switch, page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import View
+from droidpilot.virtual.ui.widgets import button as text_button
+from droidpilot.virtual.ui.widgets import check_box, dialog, label, main_switch, page, row
+from droidpilot.virtual.ui.windows import Window
 
 OWNERS = ("Ada", "Bruno", "Kitchen", "Car", "Office", "Mona")
 THINGS = ("Headphones", "Speaker", "Watch", "Keyboard", "Buds")

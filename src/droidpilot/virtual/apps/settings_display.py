@@ -10,11 +10,11 @@ from typing import Final
 from droidpilot.virtual.apps.packages import SETTINGS
 from droidpilot.virtual.apps.parts import padded
 from droidpilot.virtual.apps.settings_rows import bound_switch, choice_rows, settings_page
-from droidpilot.virtual.geometry import Rect
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import Painted, View
-from droidpilot.virtual.widgets import dialog, row
-from droidpilot.virtual.windows import DIALOG_WIDTH, Window
+from droidpilot.virtual.ui.geometry import Rect
+from droidpilot.virtual.ui.views import Painted, View
+from droidpilot.virtual.ui.widgets import dialog, row
+from droidpilot.virtual.ui.windows import DIALOG_WIDTH, Window
 
 MOST_BRIGHT: Final = 255
 BAR_WIDTH: Final = DIALOG_WIDTH - 200

@@ -10,9 +10,9 @@ from functools import partial
 
 from droidpilot.virtual.apps.packages import SETTINGS
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import Rows, View, natural
-from droidpilot.virtual.widgets import page, row, switch_row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import Rows, View, natural
+from droidpilot.virtual.ui.widgets import page, row, switch_row
+from droidpilot.virtual.ui.windows import Window
 
 LIST_ID = "com.android.settings:id/recycler_view"
 

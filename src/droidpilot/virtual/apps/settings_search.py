@@ -12,9 +12,9 @@ from functools import partial
 from droidpilot.virtual.apps.packages import SETTINGS
 from droidpilot.virtual.apps.parts import recycler
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import FILL, TextField, View
-from droidpilot.virtual.widgets import label, row, text_field
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import FILL, TextField, View
+from droidpilot.virtual.ui.widgets import label, row, text_field
+from droidpilot.virtual.ui.windows import Window
 
 SEARCH_MS = 300
 """So long after a letter the suggestions change."""

@@ -21,9 +21,9 @@ from droidpilot.virtual.apps.parts import (
     with_menu,
 )
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.views import TextField, View
-from droidpilot.virtual.widgets import button, check_box, label, page, row
-from droidpilot.virtual.windows import Window
+from droidpilot.virtual.ui.views import TextField, View
+from droidpilot.virtual.ui.widgets import button, check_box, label, page, row
+from droidpilot.virtual.ui.windows import Window
 
 KINDS = ("Mug", "Kettle", "Lamp", "Notebook", "Backpack", "Umbrella", "Headphones", "Blanket")
 LOOKS = ("Blue", "Green", "Ceramic", "Linen", "Steel")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from droidpilot.virtual.apps.packages import SETTINGS
 from droidpilot.virtual.host import Host
-from droidpilot.virtual.motion import Slide
-from droidpilot.virtual.views import Rows, TextField, View, natural
-from droidpilot.virtual.widgets import button, check_box, dialog, label, main_switch, page, row, text_field
+from droidpilot.virtual.ui.motion import Slide
+from droidpilot.virtual.ui.views import Rows, TextField, View, natural
+from droidpilot.virtual.ui.widgets import button, check_box, dialog, label, main_switch, page, row, text_field
+from droidpilot.virtual.ui.windows import Window
 from droidpilot.virtual.wifi import MIN_PASSWORD, Network
-from droidpilot.virtual.windows import Window
 
 BARS = ("No signal", "Weak signal", "Fair signal", "Good signal", "Strong signal")
 

@@ -1,0 +1,1 @@
+"""What is broken on demand, and how that shows."""

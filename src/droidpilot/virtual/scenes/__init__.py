@@ -1,0 +1,1 @@
+"""Screens from outside: a dump shown as the phone."""

@@ -1,0 +1,1 @@
+"""What the phone shows: views, windows, and the system's own parts."""

@@ -1,0 +1,1 @@
+"""What adb sees of the phone: transports, streams and the services behind them."""
