@@ -270,7 +270,7 @@ class Mortal(AndroidDriver):
         if isinstance(answer, DeviceError):
             raise answer
         if answer is None:
-            self._ends.restarts += 1
+            self.deaths += 1
             return tree("helper")
         return answer
 

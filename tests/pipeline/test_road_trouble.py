@@ -508,6 +508,21 @@ def test_a_write_that_an_earlier_session_left_open_is_not_done_again_by_any_name
     assert later.submit("tap", x=500, y=300).status is Status.OK
 
 
+def test_what_may_be_done_twice_without_harm_is_not_held_against_a_later_session() -> None:
+    road = never()
+    field = road.ref("Message")
+    road.submit("type_text", ref=field, text="hello")
+    road.submit("press", key="home")
+    road.submit("scroll", direction="down", ref=field)
+    assert {one.tool for one in road.called if one.send_key} >= {"type_text", "press"}
+    assert all(one.same_as == [] for one in road.called)
+    for call in ({"tool": "press", "key": "enter"}, {"tool": "type_text", "text": "hello\n"}):
+        road.submit(**call)
+        assert road.called[-1].same_as, call
+    road.submit("type_text", text="more", mode="append")
+    assert road.called[-1].same_as
+
+
 def test_of_a_typed_secret_not_even_a_digest_is_kept() -> None:
     field = node(cls="android.widget.EditText", package="com.chat", password=True, focused=True, clickable=True)
     road = never(driver=in_chat(dump(field)))

@@ -65,15 +65,11 @@ class AndroidDriver:
         self._clock = clock
         self._facts = facts
         self._is_closed = False
+        self.deaths = 0  # how often the in-phone server ended under a read, over a line that held
 
     @property
     def facts(self) -> DeviceFacts:
         return self._facts
-
-    @property
-    def restarts(self) -> int:
-        """How often the in-phone server had to be started again."""
-        return self._server.restarts
 
     # reads
 
@@ -294,13 +290,17 @@ class AndroidDriver:
         """Try a read until it works, its deadline is over, or trying again is no use."""
         outage: Outage | None = None
         tries = 0
-        has_restarted = is_restart_due = False
+        has_restarted = is_restart_due = is_reading = has_broken = False
         while True:
             try:
+                is_reading = False
                 self._line.before_read(deadline)
                 if is_restart_due:
+                    # What was gone before it was asked may have gone with the line; a look that ended it is its death.
+                    self.deaths += has_broken
                     self._server.restart(deadline)
                     is_restart_due = False
+                is_reading = True
                 answer = attempt()
             except DeviceError as error:
                 error.sent = "no"  # a read changes nothing, whatever became of it
@@ -310,8 +310,10 @@ class AndroidDriver:
                 if error.code in LINK_TROUBLE:
                     outage = outage or self._line.outage(deadline)
                     outage.wait(error)
+                    has_broken = is_reading and not outage.is_told
                 elif error.code in _SERVER_GONE and not has_restarted:
                     has_restarted = is_restart_due = True
+                    has_broken = has_broken or error.code == "not_connected"
                 elif is_restart_due or error.code not in _ODD_ANSWERS or tries >= MAX_TRIES:
                     raise
                 else:

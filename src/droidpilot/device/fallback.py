@@ -42,7 +42,7 @@ class FallbackDriver:
         self._driver: Driver = helper
         self._make_plain = make_plain
         self._say = say
-        self._restarts = helper.restarts
+        self._counted = helper.deaths
         self._deaths = 0
         self._died_on = ""
 
@@ -126,8 +126,8 @@ class FallbackDriver:
         return data
 
     def _count_deaths(self, package: str) -> None:
-        died = self._helper.restarts - self._restarts
-        self._restarts = self._helper.restarts
+        died = self._helper.deaths - self._counted
+        self._counted = self._helper.deaths
         if not died:
             return
         self._deaths = died + (self._deaths if package == self._died_on else 0)

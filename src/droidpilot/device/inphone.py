@@ -37,7 +37,6 @@ class PhoneServer:
         self._link = link
         self._clock = clock
         self._device: Any = None
-        self.restarts = 0  # how often it had to be started again
 
     def start(self, deadline: Deadline, *, progress: Callable[[str], None] | None = None) -> None:
         """Bring the server up, pushing the jar where the phone does not have it.
@@ -60,7 +59,6 @@ class PhoneServer:
 
     def restart(self, deadline: Deadline) -> None:
         """Stop the server, wait until it is gone, and start it again: once, whatever comes of it."""
-        self.restarts += 1
         self.stop()
         patience = deadline.sooner(STOP_PATIENCE_S)
         if self._answers(patience):

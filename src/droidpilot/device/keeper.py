@@ -96,6 +96,7 @@ class Keeper:
         self._clock = clock
         self._record = record or _unrecorded
         self._list = ChangeList(home, phone_id) if phone_id else None
+        self._made: set[tuple[str, ...]] = set()  # names of the changes that this keeper made
         self._patience: Deadline | None = None  # how long a lost phone is waited for, while something is put back
 
     # changing
@@ -189,8 +190,8 @@ class Keeper:
             return [_repaired(None, "failed", words)]
         done: list[Repaired] = []
         for change in reversed([one for one in changes if one.kind in kinds]):
-            # What this process changed it puts back, also after the phone moved to another serial.
-            is_own = change.serial == self._link.serial or change.pid == os.getpid()
+            # What this keeper changed it puts back, also after the phone moved to another serial.
+            is_own = change.serial == self._link.serial or change.name in self._made
             if not is_own and not self._is_ours_to_settle(change, deadline, is_asked=is_asked):
                 continue
             done.append(self._put_back(change, changes_of, deadline, blocked=_is_blocked(change, done)))
@@ -276,6 +277,7 @@ class Keeper:
         )
         try:
             self._open(deadline).put(change)
+            self._made.add(change.name)
         except UsageError as error:
             raise DeviceRefused(
                 f"{error.message}; so nothing was changed", code="not_written_down", hint=error.hint

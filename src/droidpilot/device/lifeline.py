@@ -257,7 +257,7 @@ class Outage:
         self._started = clock.monotonic()
         self._pause_s = _FIRST_PAUSE_S
         self._did: list[str] = []
-        self._is_told = False
+        self.is_told = False  # that it is away: the phone did not answer when it was asked at once
         self._breaks = 0
 
     def wait(self, error: DeviceError) -> None:
@@ -279,7 +279,7 @@ class Outage:
                 ) from error
             if self._patience.is_over():
                 raise self._given_up(last) from last
-            if self._line.has_id and (is_first or self._is_told):
+            if self._line.has_id and (is_first or self.is_told):
                 is_first = False
                 try:
                     self._line.verify(self._patience.sooner(_ATTEMPT_S))
@@ -303,14 +303,14 @@ class Outage:
 
     def end(self) -> None:
         """Note that the phone was read; said only if its loss was."""
-        if self._is_told:
-            self._is_told = False
+        if self.is_told:
+            self.is_told = False
             ms = round((self._clock.monotonic() - self._started) * 1000)
             self._line.announce(LinkRestored(serial=self._line.serial, did=list(dict.fromkeys(self._did)), ms=ms))
 
     def _say_lost(self, error: DeviceError) -> None:
-        if not self._is_told:
-            self._is_told = True
+        if not self.is_told:
+            self.is_told = True
             # It is away, so that what broke until now was no break of a line that works.
             self._breaks = 0
             self._line.announce(

@@ -50,11 +50,16 @@ def same_call_keys(case: Case) -> frozenset[str]:
 def written_keys(case: Case) -> list[str]:
     """Return what a transcript keeps of `same_call_keys`, so that a later session knows the call again.
 
-    None for a read, nor for a secret that is typed: of it there is not even a digest.
+    Of what presses something, or adds to a text: doing that twice is not as doing it once. A screen that is scrolled, an
+    app that is opened, a field that is filled again is no harm, and must not wait for a person. Of a secret that is typed
+    there is not even a digest.
     """
-    if case.aim is None or case.arguments is None or case.effect is Effect.READ or case.aim.is_secret:
+    aim, given = case.aim, case.arguments
+    if aim is None or given is None or case.effect is Effect.READ or aim.is_secret:
         return []
-    return sorted(same_call_keys(case))
+    is_press = case.call.tool in _PRESSES or bool(aim.maybe) or bool(aim.also_as) or aim.is_blind
+    is_addition = getattr(given, "mode", "") == "append"
+    return sorted(same_call_keys(case)) if is_press or is_addition else []
 
 
 def refused_keys(case: Case) -> frozenset[str]:
