@@ -14,8 +14,11 @@ help:  ## list the targets
 demo: $(RUN)  ## run a whole session on a virtual phone: no phone, no key, no network
 	$(BIN)/droidpilot demo
 
+# Many tests wait for a phone, so one more worker than there are cores keeps these busy.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 test: $(DEV)  ## run all tests
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(DEV)  ## format, lint, types, floors, generated docs fresh
 	$(BIN)/ruff format --check .

@@ -50,9 +50,9 @@ def same_call_keys(case: Case) -> frozenset[str]:
 def written_keys(case: Case) -> list[str]:
     """Return what a transcript keeps of `same_call_keys`, so that a later session knows the call again.
 
-    Of what presses something, or adds to a text: doing that twice is not as doing it once. A screen that is scrolled, an
-    app that is opened, a field that is filled again is no harm, and must not wait for a person. Of a secret that is typed
-    there is not even a digest.
+    Of what presses something, or adds to a text: doing that twice is not as doing it once. A screen that is scrolled,
+    an app that is opened, a field that is filled again is no harm, and must not wait for a person. Of a secret that is
+    typed there is not even a digest.
     """
     aim, given = case.aim, case.arguments
     if aim is None or given is None or case.effect is Effect.READ or aim.is_secret:
