@@ -35,6 +35,7 @@ class Layout:
         self._ranks = _paint_ranks(hierarchy, self.windows)
         roots = [root for root in hierarchy.roots() if self.is_touchable(root)]
         self._roots = sorted(roots, key=lambda root: -self._ranks[root.index])[:_MAX_WINDOWS]
+        self._points: dict[int, tuple[int, int] | None] = {}
         # what takes taps, by bands of the display, topmost first
         self._bands: list[list[tuple[int, Node, Bounds]]] = [[] for _ in range(_BANDS)]
         takers = [
@@ -66,12 +67,14 @@ class Layout:
     def blockers(self, node: Node) -> list[Node]:
         """Return what would take some tap meant for `node`: usable nodes and windows painted over it."""
         area, rank = self.area(node), self._ranks[node.index]
+        left, top, right, bottom = area.left, area.top, area.right, area.bottom
         above: dict[int, Node] = {}
         for band in self._bands_of(area):
-            for other_rank, other, other_area in self._bands[band]:
+            for other_rank, other, over in self._bands[band]:
                 if other_rank <= rank:
                     break
-                if not other_area.clip(area).is_empty:
+                # Written out, since screens with thousands of nodes over each other ask this millions of times.
+                if over.left < right and over.right > left and over.top < bottom and over.bottom > top:
                     above[other.index] = other
         return [*above.values(), *self._windows_over(node)]
 
@@ -86,6 +89,25 @@ class Layout:
                 over.append(other)
                 break
         return max(over, key=self.rank, default=None)
+
+    def point_of(self, node: Node) -> tuple[int, int] | None:
+        """Return what `tap_point` does; found once for each node, since every rendering of a screen asks for all."""
+        if node.index not in self._points:
+            self._points[node.index] = self._find_point(node)
+        return self._points[node.index]
+
+    def _find_point(self, node: Node) -> tuple[int, int] | None:
+        if not self.is_touchable(node):
+            return None
+        area = self.area(node)
+        taker = self.taker_over(node, *area.center)
+        if taker is None:
+            return area.center
+        if self.area(taker).clip(area) == area:
+            return None
+        rects = {self.area(other).clip(area) for other in self.blockers(node)}
+        point = _free_point(area, [rect for rect in rects if not rect.is_empty])
+        return point if point is not None and self.taker_over(node, *point) is None else None
 
     def _windows_over(self, node: Node) -> list[Node]:
         if len(self._roots) == 1:
@@ -175,18 +197,7 @@ def tap_point(hierarchy: Hierarchy, node: Node, display: Bounds | None = None) -
     The centre if it is free, else the middle of the largest free part; never a point that a clickable descendant, a
     node painted over it or another window above would take.
     """
-    layout = layout_of(hierarchy, display)
-    if not layout.is_touchable(node):
-        return None
-    area = layout.area(node)
-    taker = layout.taker_over(node, *area.center)
-    if taker is None:
-        return area.center
-    if layout.area(taker).clip(area) == area:
-        return None
-    rects = [layout.area(other).clip(area) for other in layout.blockers(node)]
-    point = _free_point(area, [rect for rect in rects if not rect.is_empty])
-    return point if point is not None and layout.taker_over(node, *point) is None else None
+    return layout_of(hierarchy, display).point_of(node)
 
 
 def covered_by(hierarchy: Hierarchy, node: Node, display: Bounds | None = None) -> Node | None:
