@@ -189,7 +189,9 @@ def read_file(path: Path) -> Listed:
             why = f"it has format {shorten(one_line(version), 20)}, another version's"
             return Listed(path, "", problem=_unreadable(path, why), is_foreign=True)
         return Listed(path, _text(told["phone"]), tuple(_change(one) for one in told["changes"]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (KeyError, TypeError, RecursionError):
+        return Listed(path, "", problem=_unreadable(path, "it has not the form of one"))
+    except ValueError as error:
         return Listed(path, "", problem=_unreadable(path, shorten(one_line(str(error)), 100)))
 
 
@@ -209,29 +211,36 @@ def _change(told: Any) -> Change:
         key=key,
         before=None if told["before"] is None else _text(told["before"]),
         ours=_ours(kind, told["ours"]),
-        since=_text(told["since"], most=_MAX_WORD),
+        since=_word(told["since"]),
         pid=pid,
-        serial=_text(told["serial"], most=_MAX_WORD),
+        serial=_word(told["serial"]),
     )
 
 
 def _ours(kind: Kind, told: Any) -> tuple[str, ...]:
     """Read what we set: at least one value, of `enabled` exactly one, and of a keyboard never an empty one."""
     if not isinstance(told, list):
-        raise TypeError("what was set is no list")
+        raise ValueError("it does not say what was set")
     ours = tuple(_text(one) for one in told)
     if not ours or (kind == "enabled" and len(ours) != 1) or (kind != "setting" and not all(ours)):
         raise ValueError("it does not say what was set")
     return ours
 
 
-def _text(told: Any, *, most: int = _MAX_BYTES) -> str:
-    """Take a text that a phone's shell, a file and a terminal can be given."""
+def _text(told: Any) -> str:
+    """Take a text that a phone's shell and a file can be given."""
     if not isinstance(told, str):
-        raise TypeError("a text is missing")
-    if len(told) > most or _UNSAYABLE.search(told):
-        raise ValueError("a text is none")
+        raise ValueError("a text is missing")
+    if _UNSAYABLE.search(told):
+        raise ValueError("a text holds what no phone can be told")
     return told
+
+
+def _word(told: Any) -> str:
+    """Take a short text that a person is shown."""
+    if not _text(told).isprintable() or len(told) > _MAX_WORD:
+        raise ValueError("a serial or a time is none")
+    return str(told)
 
 
 def _sync_folder(folder: Path) -> None:
