@@ -110,9 +110,7 @@ def test_any_json_is_a_list_or_one_that_cannot_be_read(
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_a_list_or_one_that_cannot_be_read(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes
-) -> None:
+def test_any_bytes_are_a_list_or_one_that_cannot_be_read(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     listed = put(tmp_path_factory.getbasetemp() / "bytes", [])
     listed._path.write_bytes(data)
     with pytest.raises(UsageError):

@@ -174,12 +174,14 @@ class AndroidDriver:
                 raise DeviceRefused("the field is gone", code="field_moved", hint="look again") from error
             raise
 
-    def type_keys(self, text: str, deadline: Deadline, *, erase: int, several_lines: bool = False) -> None:
+    def type_keys(
+        self, text: str, deadline: Deadline, *, erase: int, several_lines: bool = False, at_end: bool = False
+    ) -> None:
         if keystrokes.untypable(text):
             raise DeviceRefused("no key of the phone makes some of these characters", code="untypable")
         self._alive()
         keys = list(keystrokes.erasing(erase, several_lines=several_lines))
-        if text and not keys:
+        if at_end and not keys:
             keys = [[str(keystrokes.MOVE_END)]]  # the cursor is where the field was tapped
         commands = [["input", "keyevent", *some] for some in keys]
         commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]

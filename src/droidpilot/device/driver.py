@@ -146,10 +146,13 @@ class Driver(Protocol):
         """
         ...
 
-    def type_keys(self, text: str, deadline: Deadline, *, erase: int, several_lines: bool = False) -> None:
+    def type_keys(
+        self, text: str, deadline: Deadline, *, erase: int, several_lines: bool = False, at_end: bool = False
+    ) -> None:
         """Type into what has the focus by key presses, after going to its end and deleting `erase` characters.
 
-        `several_lines`: what is deleted may not be in one line, whose end is not that of the field.
+        `several_lines`: what is deleted may not be in one line, whose end is not that of the field. `at_end`: go to the
+        end also where nothing is deleted.
 
         Raises:
             DeviceRefused: code `untypable` (sent "no") for a character that no key makes, a line break included;

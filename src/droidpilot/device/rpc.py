@@ -27,7 +27,9 @@ MAX_ANSWER_BYTES = 16 * 1024 * 1024
 _NEVER_ENTERED = frozenset({-32700, -32600, -32601, -32602})
 #: Methods whose parameters hold what is typed.
 _CARRIES_TEXT = frozenset({"setText"})
-_ERROR_NAME = re.compile(r"(?:java|javax|android|androidx|com\.android)(?:\.\w{1,60}){1,6}(?:Exception|Error)\b", re.ASCII)
+_ERROR_NAME = re.compile(
+    r"(?:java|javax|android|androidx|com\.android)(?:\.\w{1,60}){1,6}(?:Exception|Error)\b", re.ASCII
+)
 #: The accessibility connection of the in-phone server is gone; only a restart of the server brings it back.
 _NOT_CONNECTED = (
     "UiAutomation not connected",

@@ -89,7 +89,7 @@ class Node(NamedTuple):
 
     @property
     def is_hint_or_text(self) -> bool:
-        """Whether nobody can tell if a field is empty: its text is that of its hint, and the dump does not say which."""
+        """Whether nobody can tell if a field is empty: its text is its hint, and the dump does not say which."""
         return self.is_hint_shown is None and self.text == self.hint != ""
 
     @property

@@ -75,7 +75,9 @@ def finding_of(wanted: str, fields: Sequence[Node], *, is_secret: bool) -> Findi
             words = f"It was cut: {kept}. Typing it again will cut it again"
             return Finding(ReadBack.CUT, f"{words}: shorten it, or use another field.", is_failure=True)
         case ReadBack.UNREADABLE if node.is_hint_or_text:
-            words = "It is not known whether it stands there: it is the field's hint, and the empty field looks the same"
+            words = (
+                "It is not known whether it stands there: it is the field's hint, and the empty field looks the same"
+            )
             return Finding(ReadBack.UNREADABLE, f"{words}. A screenshot shows a hint paler than a text.")
         case ReadBack.UNREADABLE:
             words = f"The phone does not report every character: {says}. Do not type it again"
@@ -159,7 +161,7 @@ def _keeps_groups(asked: str, kept: str, asked_groups: dict[int, str], found_gro
     digits = sum(one.isdigit() for one in kept)
     is_number = digits >= _LEAST_NUMBER and re.fullmatch(r"\+?[0-9A-Z]+", kept) is not None and 2 * digits > len(kept)
     # Single digits set apart are a list.
-    is_number = is_number and sum(len(part) == 1 for part in re.split(r"[ ()\[\]-]+", asked)) <= 2  # noqa: PLR2004
+    is_number = is_number and sum(len(part) == 1 for part in re.split(r"[ ()\[\]-]+", asked)) <= 2
     # One dash between two numbers may be a range or a minus.
     is_grouped = kept[0] in "+0" or asked.startswith("(") or len(asked_groups) > 1 or "-" not in asked
     return is_number and is_grouped and "-" not in asked_groups.get(0, "") and _DATE.fullmatch(asked) is None

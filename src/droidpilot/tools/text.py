@@ -48,8 +48,8 @@ class _Typing:
     """What `run` needs: how the phone finds the field, where it lies, and the whole text it shall hold.
 
     Keys add `keys` to what stands there, after deleting `erase`. A field whose text is that of its hint `is_unsure`:
-    then `erase` is that text, harmless where nothing stands there, and what is added goes in by keys alone, which take
-    nothing away; `text` holds only if the field was empty, and `text_if_full` if it was not.
+    then what is added goes in by keys alone, which take nothing away; the field holds `text` after it if it was empty,
+    and `text_if_full` if it was not.
     """
 
     field: Selector
@@ -140,7 +140,7 @@ class TypeText:
                 bounds=field.bounds,
                 text=text,
                 keys=arguments.text,
-                erase="" if arguments.mode == "append" else field.text if field.is_hint_or_text else content_of(field),
+                erase="" if arguments.mode == "append" else content_of(field),
                 is_secret=is_secret,
                 before=field.text if field.is_hint_or_text else content_of(field),
                 is_append=arguments.mode == "append",
@@ -227,10 +227,14 @@ def _by_another_route(plan: _Typing, phone: Phone, refusal: str) -> str:
         )
     if keyboard is None:
         phone.driver.type_keys(
-            plan.keys, phone.deadline, erase=len(plan.erase), several_lines=is_several_lines(plan.erase)
+            plan.keys,
+            phone.deadline,
+            erase=len(plan.erase),
+            several_lines=is_several_lines(plan.erase),
+            at_end=plan.is_append,
         )
         return f"Typed as key presses: {_REFUSALS[refusal]}."
-    problem = keyboard.type_text(plan.keys, phone.deadline, is_replacing=bool(plan.erase))
+    problem = keyboard.type_text(plan.keys, phone.deadline, is_replacing=not plan.is_append)
     back = f"But {problem}." if problem else "The phone's own keyboard is back."
     return f"Typed through AdbKeyboard: {_REFUSALS[refusal]}. {back}"
 
