@@ -11,17 +11,20 @@ from tests.fakes.driver import Call, FakeDriver, State, dump, node
 from tests.fakes.road import NAME, Road, chat, make_road
 
 from droidpilot.core.calls import Status
-from droidpilot.core.errors import BadArguments, TargetError
+from droidpilot.core.clock import Deadline, ManualClock
+from droidpilot.core.errors import BadArguments, DeviceRefused, TargetError
 from droidpilot.core.events import ToolCalled
+from droidpilot.core.stop import Stop
 from droidpilot.device.driver import App
 from droidpilot.pipeline.approval import AskMode
+from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.parse import parse_hierarchy
 from droidpilot.screens.selector import Selector
 from droidpilot.tools.apps import find_app
 from droidpilot.tools.read_back import ReadBack
-from droidpilot.tools.registry import example, schema, validate
+from droidpilot.tools.registry import Phone, example, schema, validate
 from droidpilot.tools.shelf import all_tools
-from droidpilot.tools.text import _Typing
+from droidpilot.tools.text import _by_another_route, _Typing
 from droidpilot.tools.touch import in_quotes, path
 
 LIST = (0, 300, 1080, 2300)
@@ -321,3 +324,34 @@ def test_a_field_that_may_have_held_its_hint_is_not_known_to_be_emptied() -> Non
     )
     assert plan.compare(shown) is ReadBack.UNREADABLE and plan.finding([shown]).name == "unreadable"
     assert replace(plan, is_unsure=False, before="x").compare(shown) is ReadBack.EXACT
+
+
+def test_keys_add_nothing_to_several_lines_whose_end_no_key_reaches() -> None:
+    plan = _Typing(
+        field=Selector(),
+        bounds=Bounds(*NAME),
+        text="one\ntwo more",
+        keys=" more",
+        erase="",
+        is_secret=False,
+        before="one\ntwo",
+        is_append=True,
+        is_unsure=False,
+    )
+    driver = FakeDriver({"s": State([chat()], "com.chat")}, "s")
+    clock = ManualClock()
+    with pytest.raises(DeviceRefused) as caught:
+        _by_another_route(
+            plan,
+            Phone(
+                driver=driver,
+                clock=clock,
+                deadline=Deadline.after(clock, 5),
+                look=lambda: pytest.fail("nothing is looked at"),
+                picture=lambda: pytest.fail("nothing is pictured"),
+                stop=Stop(),
+            ),
+            "not_editable",
+        )
+    assert (caught.value.code, caught.value.sent) == ("several_lines", "no")
+    assert driver.calls == []
