@@ -124,6 +124,7 @@ class Session:
             budget=self._budget,
             tools=self._prepared.registry.schemas(self._prepared.allowed),
             shown_screen=lambda: executor.shown_screen,
+            shows_secret=lambda: executor.shows_secret_field,
             record=self._record.append,
             on_text=say,
             clock=self._clock,

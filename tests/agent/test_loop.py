@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.fakes.driver import Call, FakeDriver
+from tests.fakes.driver import Call, FakeDriver, State
 from tests.fakes.model import FakeModel, call, reply
-from tests.fakes.road import Person, Road, make_road
+from tests.fakes.road import Person, Road, chat, make_road
 
 from droidpilot.agent.loop import Ending, Loop
 from droidpilot.agent.prompt import NUDGE_CUT, NUDGE_EMPTY, NUDGE_PROSE, SKIPPED
@@ -29,6 +29,7 @@ def run(model: FakeModel, road: Road | None = None, **options: Any) -> tuple[End
         budget=road.budget,
         tools=[],
         shown_screen=lambda: road.executor.shown_screen,
+        shows_secret=lambda: road.executor.shows_secret_field,
         record=road.lines.append,
         on_text=lambda piece: None,
         clock=road.clock,
@@ -206,3 +207,22 @@ def test_a_model_that_is_still_answering_when_the_seconds_are_over_is_a_spent_bu
 
     ending, _ = run(FakeModel([slow]), road)
     assert ending.how == "budget"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        call("input_text", value="hunter2hunter2"),
+        call("input_text", value=["hunter2hunter2"]),
+        call("type_text", ref="hunter2hunter2", text=7),
+        call("tap", ref="hunter2hunter2"),
+    ],
+)
+def test_before_a_password_field_only_names_are_kept_of_a_call_that_is_refused(asked: Any) -> None:
+    driver = FakeDriver({"s": State([chat(password=True)], "com.chat")}, "s")
+    road = make_road(driver, ask=AskMode.NEVER)
+    _, road = run(FakeModel([reply("Now.", asked), DONE]), road)
+    kept = [line.model_dump_json() for line in road.lines if isinstance(line, ModelReplied)]
+    kept += [line.model_dump_json() for line in road.called] + [line.model_dump_json() for line in road.returned]
+    assert not any("hunter2" in line for line in kept)
+    assert set(road.called[0].arguments) == set(asked.arguments)

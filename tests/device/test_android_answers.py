@@ -287,3 +287,34 @@ def test_a_start_that_fails_is_not_repeated(said: ShellAnswer | DeviceError, cod
         with pytest.raises(DeviceError) as caught:
             driver_on(link)[0].start_app("com.shop", soon())
     assert (caught.value.code, caught.value.sent, len(link.commands)) == (code, sent, 2)
+
+
+DENIED = "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "sent"),
+    [
+        ("click", "inject_denied", "no"),
+        ("pressKeyCode", "inject_denied", "no"),
+        ("long", "phone_error", "unknown"),
+        ("swipe", "phone_error", "unknown"),
+    ],
+)
+def test_a_phone_that_may_not_be_touched_proves_it_for_a_single_event(name: str, code: str, sent: str) -> None:
+    with in_phone(error("java.lang.SecurityException", data=DENIED)) as (phone, link):
+        with pytest.raises(DeviceRefused) as caught:
+            WRITES[name](driver_on(link)[0], soon())
+        assert len(phone.requests) == 1
+    assert (caught.value.code, caught.value.sent) == (code, sent)
+    assert "USB debugging (Security settings)" in caught.value.hint
+    assert caught.value.message.count("java.lang.SecurityException") <= 1
+
+
+def test_what_the_phone_says_of_a_text_that_it_did_not_take_is_not_quoted() -> None:
+    where = {"visibleBounds": {"left": 0, "top": 0, "right": 9, "bottom": 9}}
+    answer = error("java.lang.IllegalStateException", data="java.lang.IllegalStateException: bad text hunter2")
+    with in_phone(result(where), answer) as (_, link), pytest.raises(DeviceRefused) as caught:
+        driver_on(link)[0].set_text(Selector(text="x"), Bounds(0, 0, 9, 9), "hunter2", soon())
+    assert (caught.value.code, caught.value.sent) == ("phone_error", "unknown")
+    assert "hunter2" not in str(caught.value) and "java.lang.IllegalStateException" in caught.value.message

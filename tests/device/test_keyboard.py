@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -143,3 +144,43 @@ def test_a_phone_that_repeats_what_was_typed_is_not_quoted(
         driver.type_keys("hunter2 100%s", within(5), erase=2)
     assert (caught.value.code, caught.value.sent) == ("keys_failed", "unknown")
     assert "hunter2" not in caught.value.message and "[text]" in caught.value.message
+
+
+def test_what_is_typed_goes_to_the_keyboard_alone_and_its_answer_is_not_quoted(
+    odd: Odd, within: Callable[[float], Deadline]
+) -> None:
+    text = base64.b64encode(b"hunter2").decode()
+    said = f"Error: Unknown option: --es text {text}\n"
+    with pytest.raises(DeviceRefused) as caught:
+        odd.keyboard(("am", "broadcast"), said, 255).type_text("hunter2", within(20), is_replacing=False)
+    assert text not in str(caught.value) and "hunter2" not in str(caught.value)
+    (sent,) = [words for words in odd.link.asked if words[:2] == ("am", "broadcast")]
+    assert sent[sent.index("-p") + 1] == ADB_KEYBOARD.partition("/")[0]
+
+
+def test_what_is_added_goes_to_the_end_first(odd: Odd, within: Callable[[float], Deadline]) -> None:
+    odd.keyboard(("nothing",), "").type_text("a", within(20), is_replacing=False)
+    asked = [words[0] for words in odd.link.asked if words[0] == "am" or words[:2] == ("input", "keyevent")]
+    assert asked == ["input", "am"]
+
+
+class KeysLink(PhoneLink):
+    """A link that keeps what is sent as one line."""
+
+    def script(self, commands: Sequence[Sequence[str]], deadline: Deadline, *, sent: Sent = "no") -> ShellAnswer:
+        self.sent = [list(words) for words in commands]
+        return ShellAnswer(0, "")
+
+
+def test_keys_add_at_the_end_and_delete_several_lines_from_both_sides(
+    adb: AdbServer, phone: VirtualPhone, within: Callable[[float], Deadline]
+) -> None:
+    link, clock = KeysLink(adb, phone.serial), SystemClock()
+    driver = AndroidDriver(link, PhoneServer(link, clock), clock, DeviceFacts(phone.serial, "", "", 34, "14"))
+    driver.type_keys("x", within(5), erase=0, at_end=True)
+    assert link.sent == [["input", "keyevent", "123"], ["input", "text", "x"]]
+    driver.type_keys("x", within(5), erase=2, several_lines=True)
+    assert link.sent == [["input", "keyevent", "123", "67", "67", "112", "112"], ["input", "text", "x"]]
+    with pytest.raises(DeviceRefused) as caught:
+        driver.type_keys("x", within(5), erase=501)
+    assert (caught.value.code, caught.value.sent) == ("too_long", "no")

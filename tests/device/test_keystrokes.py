@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidpilot.device.keystrokes import CHUNK_CHARS, arguments, erasing, untypable
+from droidpilot.core.errors import DeviceRefused
+from droidpilot.device.keystrokes import (
+    CHUNK_CHARS,
+    MAX_CLEARED,
+    MAX_LINE,
+    arguments,
+    erasing,
+    is_several_lines,
+    untypable,
+)
 
 ASCII = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=3 * CHUNK_CHARS)
 
@@ -54,3 +63,11 @@ def test_erasing_goes_to_the_end_first() -> None:
     assert list(erasing(0)) == []
     assert list(erasing(2)) == [["123", "67", "67"]]
     assert sum(len(part) for part in erasing(250)) == 251
+
+
+def test_several_lines_are_deleted_on_both_sides_of_the_cursor_and_no_route_deletes_more_than_it_may() -> None:
+    assert list(erasing(2, several_lines=True)) == [["123", "67", "67", "112", "112"]]
+    assert is_several_lines("a\nb") and is_several_lines("x" * (MAX_LINE + 1)) and not is_several_lines("x" * MAX_LINE)
+    with pytest.raises(DeviceRefused) as caught:
+        list(erasing(MAX_CLEARED + 1))
+    assert (caught.value.code, caught.value.sent) == ("too_long", "no")

@@ -340,3 +340,12 @@ def test_plain_dumps_leave_no_file_on_the_phone(plain_driver: PlainDriver) -> No
     before = plain_driver._shell("ls", "/data/local/tmp", deadline=Deadline.after(SystemClock(), 10))
     plain_driver.dump(Deadline.after(SystemClock(), 10))
     assert plain_driver._shell("ls", "/data/local/tmp", deadline=Deadline.after(SystemClock(), 10)) == before
+
+
+def test_a_phone_that_repeats_what_was_typed_is_not_quoted(shell: Shell, driver: PlainDriver, soon: Deadline) -> None:
+    shell.dumps = [tree()]
+    shell.said, shell.code = "Error: Invalid arguments for command: text my%ssecret%spass\n", 255
+    with pytest.raises(DeviceRefused) as caught:
+        driver.set_text(FIELD, AT, "my secret pass", soon)
+    assert (caught.value.code, caught.value.sent) == ("phone_error", "unknown")
+    assert "secret" not in str(caught.value) and "255" in caught.value.message

@@ -206,7 +206,9 @@ class FakeDriver:
         found = self._find(field)
         return found is not None and found.get("focused") == "true" and found.get("bounds") == _brackets(bounds)
 
-    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+    def type_keys(
+        self, text: str, deadline: Deadline, *, erase: int, several_lines: bool = False, at_end: bool = False
+    ) -> None:
         if any(not " " <= one <= "~" for one in text):
             raise DeviceRefused("no key makes this", code="untypable")
         self._write(Call("type_keys", (text, erase)), deadline)

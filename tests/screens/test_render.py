@@ -72,6 +72,8 @@ def test_a_hint_is_no_content() -> None:
     edit = "android.widget.EditText"
     assert lines(at(0, cls=edit, text="Name", more={"hint": "Name"})) == ["1 Name edit"]
     assert lines(at(0, cls=edit, text="Type here", more={"showing-hint": "true"})) == ["1 Type here edit"]
+    stated = at(0, cls=edit, text="Type here", more={"showing-hint": "false", "hint": "Type here"})
+    assert lines(stated) == ['1 "Type here" Type here edit']
     assert lines(at(0, cls=edit, text="Ana", more={"hint": "Name"})) == ['1 "Ana" Name edit']
     assert lines(at(0, cls=edit, text="Ana", desc="Your name")) == ['1 "Ana" Your name edit']
     assert lines(at(0, cls=edit, id="a:id/first_name")) == ["1 first name edit"]

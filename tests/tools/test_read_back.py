@@ -82,3 +82,92 @@ def test_letters_that_are_lost_are_never_called_fine(wanted: str, held: str) -> 
     outcome = compare(wanted, field(held))
     if wanted.replace(" ", "") != held.replace(" ", ""):
         assert outcome in (ReadBack.CUT, ReadBack.CHANGED)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held"),
+    [
+        ("12.50", "1250"),
+        ("12.50", "1.250"),
+        ("12.50", "(125) 0"),
+        ("1250", "12.50"),
+        ("1250", "12,50"),
+        ("1250", "1.250"),
+        ("0250", "0,250"),
+        ("1,000", "1.000"),
+        ("1,250", "1250"),
+        ("-5", "5"),
+        ("5", "-5"),
+        ("5", "5-"),
+        ("-1234567", "1234567"),
+        ("125", "(125)"),
+        ("+4930123456", "4930123456"),
+        ("10:30", "1030"),
+        ("1030", "10:30"),
+        ("1-2", "12"),
+        ("2 1/2", "21/2"),
+        ("2024-01-05", "20240105"),
+        ("1 2 3 4 5 6 7", "1234567"),
+        ("*123#", "123"),
+        ("a_b", "ab"),
+        ("user@x.com", "userxcom"),
+        ("http://a/b", "httpab"),
+        ("2\u00b2", "22"),
+        ("don't", "dont"),
+        ("foo bar", "foobar"),
+        ("foobar", "foo bar"),
+        ("Ann-Lee", "annlee"),
+    ],
+)
+def test_what_loses_a_sign_or_an_amount_is_changed(wanted: str, held: str) -> None:
+    assert compare(wanted, field(held)) is ReadBack.CHANGED
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held"),
+    [
+        ("1250", "1,250"),
+        ("1250", "1 250"),
+        ("1250", "1'250"),
+        ("1250000", "1.250.000"),
+        ("1250.50", "1,250.50"),
+        ("1250,50", "1.250,50"),
+        ("12345678901", "123.456.789-01"),
+        ("4111111111111111", "4111 1111 1111 1111"),
+        ("4111 1111 1111 1111", "4111111111111111"),
+        ("0176-1234567", "01761234567"),
+        ("+49 30 123456", "+4930123456"),
+        ("1-800-555-1234", "1 (800) 555-1234"),
+        ("DE89370400440532013000", "DE89 3704 0044 0532 0130 00"),
+        ("-5", "\u22125"),
+        ("ADMIN", "admin"),
+        ('say "x"', "say \u201cx\u201d"),
+    ],
+)
+def test_what_groups_digits_or_only_looks_otherwise_is_form(wanted: str, held: str) -> None:
+    assert compare(wanted, field(held)) is ReadBack.REFORMATTED
+
+
+@given(st.text("12.,-+:/#*_@ ()", min_size=1, max_size=12), st.text("12.,-+:/#*_@ ()", max_size=12))
+def test_of_signs_that_mean_something_none_is_lost_or_moved(wanted: str, held: str) -> None:
+    if compare(wanted, field(held)) is ReadBack.REFORMATTED:
+        asked = [one for one in wanted if one in "12.+:/#*_@"]
+        found = [one for one in held if one in "12.+:/#*_@"]
+        assert [one for one in asked if one != "."] == [one for one in found if one != "."]
+        assert held.lstrip(" (").startswith("-") == wanted.lstrip(" (").startswith("-")
+
+
+def test_a_text_like_the_hint_is_no_proof_unless_the_dump_says_which() -> None:
+    unsure = field("Name", hint="Name")
+    finding = finding_of("Name", [unsure], is_secret=False)
+    assert (finding.name, finding.is_failure) == ("unreadable", False) and "not known" in finding.words
+    assert compare("Name", stated("Name", is_hint_shown=False)) is ReadBack.EXACT
+    assert compare("Name", stated("Name", is_hint_shown=True)) is ReadBack.CHANGED
+    assert compare("", stated("Name", is_hint_shown=False)) is ReadBack.CHANGED
+
+
+def stated(text: str, *, is_hint_shown: bool) -> Node:
+    """A field with that text and hint, in a dump that says which of them is shown."""
+    shown = "true" if is_hint_shown else "false"
+    made = node(cls="android.widget.EditText", text=text, hint=text)
+    return parse_hierarchy(dump(made).replace(b"hint=", f'showing-hint="{shown}" hint='.encode(), 1)).nodes[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,13 +11,20 @@ from tests.fakes.driver import Call, FakeDriver, State, dump, node
 from tests.fakes.road import NAME, Road, chat, make_road
 
 from droidpilot.core.calls import Status
-from droidpilot.core.errors import BadArguments, TargetError
+from droidpilot.core.clock import Deadline, ManualClock
+from droidpilot.core.errors import BadArguments, DeviceRefused, TargetError
 from droidpilot.core.events import ToolCalled
+from droidpilot.core.stop import Stop
 from droidpilot.device.driver import App
 from droidpilot.pipeline.approval import AskMode
+from droidpilot.screens.hierarchy import Bounds
+from droidpilot.screens.parse import parse_hierarchy
+from droidpilot.screens.selector import Selector
 from droidpilot.tools.apps import find_app
-from droidpilot.tools.registry import example, schema, validate
+from droidpilot.tools.read_back import ReadBack
+from droidpilot.tools.registry import Phone, example, schema, validate
 from droidpilot.tools.shelf import all_tools
+from droidpilot.tools.text import _by_another_route, _Typing
 from droidpilot.tools.touch import in_quotes, path
 
 LIST = (0, 300, 1080, 2300)
@@ -278,3 +286,72 @@ def test_labels_stand_in_quotes_that_they_cannot_close() -> None:
     road.submit("tap", ref=road.ref("Send"))
     assert road.called[-1].sentence == 'Tap "Send" in com.chat'
     assert in_quotes('Cancel" in com.bank') == '"Cancel\' in com.bank"'
+
+
+def test_to_what_may_be_only_a_hint_is_added_by_keys_which_take_nothing_away() -> None:
+    driver = FakeDriver({"s": State([chat(text="Message")], "com.chat")}, "s")
+    road = make_road(driver, ask=AskMode.NEVER)
+    road.submit("type_text", text=" more", mode="append")
+    assert [(call.name, call.args) for call in road.writes] == [("type_keys", (" more", 0))]
+
+
+def test_what_no_key_makes_is_not_added_to_what_may_be_only_a_hint() -> None:
+    driver = FakeDriver({"s": State([chat(text="Message")], "com.chat")}, "s")
+    road = make_road(driver, ask=AskMode.NEVER)
+    refused = road.submit("type_text", text="\u05e9", mode="append")
+    assert (refused.status, refused.sent, refused.code) == (Status.LOGIC, "no", "no_route")
+    assert "mode replace" in refused.text and road.writes == []
+
+
+def test_a_lost_answer_is_no_success_where_the_text_is_that_of_the_hint() -> None:
+    driver = FakeDriver({"s": State([chat(text="Message")], "com.chat")}, "s")
+    road = make_road(driver, ask=AskMode.NEVER)
+    assert road.submit("type_text", text="Message").read_back == "unreadable"
+
+
+def test_a_field_that_may_have_held_its_hint_is_not_known_to_be_emptied() -> None:
+    (shown,) = (one for one in parse_hierarchy(chat(text="Message")).nodes if one.is_editable)
+    plan = _Typing(
+        field=Selector(cls=shown.cls),
+        bounds=shown.bounds,
+        text="",
+        keys="",
+        erase="",
+        is_secret=False,
+        before="Message",
+        is_append=False,
+        is_unsure=True,
+    )
+    assert plan.compare(shown) is ReadBack.UNREADABLE and plan.finding([shown]).name == "unreadable"
+    assert replace(plan, is_unsure=False, before="x").compare(shown) is ReadBack.EXACT
+
+
+def test_keys_add_nothing_to_several_lines_whose_end_no_key_reaches() -> None:
+    plan = _Typing(
+        field=Selector(),
+        bounds=Bounds(*NAME),
+        text="one\ntwo more",
+        keys=" more",
+        erase="",
+        is_secret=False,
+        before="one\ntwo",
+        is_append=True,
+        is_unsure=False,
+    )
+    driver = FakeDriver({"s": State([chat()], "com.chat")}, "s")
+    clock = ManualClock()
+    with pytest.raises(DeviceRefused) as caught:
+        _by_another_route(
+            plan,
+            Phone(
+                driver=driver,
+                clock=clock,
+                deadline=Deadline.after(clock, 5),
+                look=lambda: pytest.fail("nothing is looked at"),
+                picture=lambda: pytest.fail("nothing is pictured"),
+                stop=Stop(),
+            ),
+            "not_editable",
+        )
+    assert (caught.value.code, caught.value.sent) == ("several_lines", "no")
+    assert driver.calls == []

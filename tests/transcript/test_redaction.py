@@ -287,3 +287,11 @@ def test_any_text_can_be_redacted(text: str, secrets: list[str]) -> None:
     redactor = Redactor(secrets)
     redactor.text(text)
     redactor.data(text.encode("utf-8", "replace"))
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["my%ssecret%spass'9", "my%ssecret%spass'\"'\"'9", "my secret pass'\"'\"'9", "my secret pass'\\''9"],
+)
+def test_a_secret_as_the_phones_shell_is_told_it_is_hidden(form: str) -> None:
+    assert Redactor(["my secret pass'9"]).text(f"input text '{form}'") == f"input text '{MARK}'"

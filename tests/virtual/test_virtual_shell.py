@@ -151,6 +151,10 @@ def test_the_keyboard_is_switched_only_by_command_and_the_state_shows_it() -> No
     run("ime enable com.github.uiautomator/.AdbKeyboard; ime set com.github.uiautomator/.AdbKeyboard", hand=hand)
     assert hand.phone.state()["ime_default"] == "com.github.uiautomator/.AdbKeyboard"
     assert 'result=-1, data="success"' in run("am broadcast -a ADB_KEYBOARD_INPUT_TEXT --es text aGk=", hand=hand)[0]
+    count = hand.phone.inputs.count
+    to = "am broadcast -a ADB_KEYBOARD_INPUT_TEXT -p {} --es text aGk="
+    assert "result=0" in run(to.format("com.other"), hand=hand)[0] and hand.phone.inputs.count == count
+    assert "result=-1" in run(to.format("com.github.uiautomator"), hand=hand)[0]
 
 
 def test_apps_start_stop_and_show_in_dumpsys() -> None:

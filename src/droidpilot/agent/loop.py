@@ -55,6 +55,7 @@ class Loop:
         on_text: Callable[[str], None],
         clock: Clock,
         stop: Stop,
+        shows_secret: Callable[[], bool] = lambda: False,  # whether the screen told last has a field for a secret
     ) -> None:
         self._model = model
         self._dispatch = dispatch
@@ -65,6 +66,7 @@ class Loop:
         self._on_text = on_text
         self._clock = clock
         self._stop = stop
+        self._shows_secret = shows_secret
         self._estimate = TokenEstimate()
         self._breakers = Breakers()
 
@@ -139,8 +141,8 @@ class Loop:
             ModelReplied(
                 turn=turn,
                 model=reply.model,
-                text=_masked(reply.text, reply.calls),
-                calls=[_asked_for(turn, number, call, reply.calls) for number, call in enumerate(reply.calls, start=1)],
+                text=_masked(reply.text, reply.calls, every=self._shows_secret()),
+                calls=self._asked_for(turn, reply.calls),
                 finish_reason=reply.finish_reason,
                 prompt_tokens=usage.prompt_tokens,
                 completion_tokens=usage.completion_tokens,
@@ -152,6 +154,13 @@ class Loop:
             )
         )
         return reply
+
+    def _asked_for(self, turn: int, calls: Sequence[ReplyCall]) -> list[AskedFor]:
+        # Before a password field the secret may stand anywhere: in a tool that is none, or in the place of a ref.
+        hides_all = self._shows_secret()
+        return [
+            _asked_for(turn, number, call, calls, hides_all=hides_all) for number, call in enumerate(calls, start=1)
+        ]
 
     def _submit_all(self, talk: Conversation, reply: ModelReply) -> Ending | None:
         """Submit the calls in order; after one that is not ok the rest are skipped, for they built on it."""
@@ -219,9 +228,10 @@ def call_id(turn: int, number: int) -> str:
     return f"t{turn}c{number}"
 
 
-def _asked_for(turn: int, number: int, call: ReplyCall, calls: Sequence[ReplyCall]) -> AskedFor:
+def _asked_for(turn: int, number: int, call: ReplyCall, calls: Sequence[ReplyCall], *, hides_all: bool) -> AskedFor:
     # The text of type_text may stand under a name that was misspelt.
     hidden = set(call.arguments) - {"ref", "mode"} if call.tool == "type_text" else {"text"}
+    hidden = set(call.arguments) if hides_all else hidden
     arguments = {
         key: TEXT_ELSEWHERE if key in hidden else _masked_value(value, calls) for key, value in call.arguments.items()
     }
@@ -238,10 +248,13 @@ def _masked_value(value: object, calls: Sequence[ReplyCall]) -> object:
     return _masked(value, calls) if isinstance(value, str) else value
 
 
-def _masked(text: str, calls: Sequence[ReplyCall]) -> str:
-    """Return `text` without the texts that its calls ask to type: they may be secrets, and stand in tool_called."""
+def _masked(text: str, calls: Sequence[ReplyCall], *, every: bool = False) -> str:
+    """Return `text` without the texts that its calls ask to type: they may be secrets, and stand in tool_called.
+
+    `every`: without any text of their arguments.
+    """
     for call in calls:
-        typed = call.arguments.get("text")
-        if isinstance(typed, str) and len(typed) >= _MASK_CHARS:
-            text = text.replace(typed, TEXT_ELSEWHERE)
+        for typed in call.arguments.values() if every else [call.arguments.get("text")]:
+            if isinstance(typed, str) and len(typed) >= _MASK_CHARS:
+                text = text.replace(typed, TEXT_ELSEWHERE)
     return text

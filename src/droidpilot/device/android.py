@@ -47,6 +47,10 @@ _WHOLE_PICTURE = (1.0, 90)
 #: Answers of the in-phone server after which `screencap` is tried: it is too old for pictures, or took none.
 _NO_PICTURE = frozenset({"bad_call", "phone_error", "garbled"})
 
+#: Calls of which the phone refuses the whole where it refuses the first event: with a finger that moves, or waits,
+#: nobody can tell. By name and number of parameters.
+_ONE_EVENT = frozenset({("click", 2), ("pressKeyCode", 1)})
+
 _LAUNCHER_QUERY = ("-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER")
 _LAUNCH = ("am", "start", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER")
 #: FLAG_ACTIVITY_NEW_TASK and FLAG_ACTIVITY_RESET_TASK_IF_NEEDED, as a launcher sets them. Source: Android Intent.
@@ -170,11 +174,16 @@ class AndroidDriver:
                 raise DeviceRefused("the field is gone", code="field_moved", hint="look again") from error
             raise
 
-    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+    def type_keys(
+        self, text: str, deadline: Deadline, *, erase: int, several_lines: bool = False, at_end: bool = False
+    ) -> None:
         if keystrokes.untypable(text):
             raise DeviceRefused("no key of the phone makes some of these characters", code="untypable")
         self._alive()
-        commands = [["input", "keyevent", *keys] for keys in keystrokes.erasing(erase)]
+        keys = list(keystrokes.erasing(erase, several_lines=several_lines))
+        if at_end and not keys:
+            keys = [[str(keystrokes.MOVE_END)]]  # the cursor is where the field was tapped
+        commands = [["input", "keyevent", *some] for some in keys]
         commands += [["input", "text", argument] for argument in keystrokes.arguments(text)]
         if not commands:
             return
@@ -182,11 +191,11 @@ class AndroidDriver:
         if readings.is_injection_denied(answer.text):
             raise readings.injection_denied(self._facts.brand)
         if answer.code != 0 or "xception" in answer.text or "Error" in answer.text:
-            said = answer.text
-            for argument in keystrokes.arguments(text):
-                said = said.replace(argument, "[text]")  # it may be a secret
-            said = shorten(one_line(said), 200) or f"exit code {answer.code}"
-            raise DeviceRefused(f"the phone did not take the keys: {said}", code="keys_failed", sent="unknown")
+            # Its words may repeat what was typed, whole or in pieces, and that may be a secret.
+            said = f"exit code {answer.code}"
+            raise DeviceRefused(
+                f"the phone did not take the keys of [text]: {said}", code="keys_failed", sent="unknown"
+            )
 
     def press(self, key: str, deadline: Deadline) -> None:
         if key not in KEYS:
@@ -263,8 +272,12 @@ class AndroidDriver:
         try:
             answer = self._once(lambda: self._post(method, params, deadline), deadline)
         except DeviceRefused as error:
-            if readings.is_injection_denied(error.message):
-                error.hint = readings.injection_denied(self._facts.brand).hint
+            if not readings.is_injection_denied(error.message):
+                raise
+            denied = readings.injection_denied(self._facts.brand)
+            if readings.is_proof_of_denial(error.message) and (method, len(params)) in _ONE_EVENT:
+                raise denied from error
+            error.hint = denied.hint
             raise
         if answer is False:
             raise DeviceRefused(f"the phone says that {method} did not work", code="said_no", sent="unknown")

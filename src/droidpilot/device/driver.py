@@ -146,11 +146,17 @@ class Driver(Protocol):
         """
         ...
 
-    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
+    def type_keys(
+        self, text: str, deadline: Deadline, *, erase: int, several_lines: bool = False, at_end: bool = False
+    ) -> None:
         """Type into what has the focus by key presses, after going to its end and deleting `erase` characters.
+
+        `several_lines`: what is deleted may not be in one line, whose end is not that of the field. `at_end`: go to the
+        end also where nothing is deleted.
 
         Raises:
             DeviceRefused: code `untypable` (sent "no") for a character that no key makes, a line break included;
+                `too_long` (sent "no") for more to delete than keys can in a reasonable time;
                 `inject_denied` (sent "no") where the phone takes no keys from a computer.
         """
         ...

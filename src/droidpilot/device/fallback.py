@@ -96,8 +96,10 @@ class FallbackDriver:
     def set_text(self, field: Selector, bounds: Bounds, text: str, deadline: Deadline) -> None:
         self._driver.set_text(field, bounds, text, deadline)
 
-    def type_keys(self, text: str, deadline: Deadline, *, erase: int) -> None:
-        self._driver.type_keys(text, deadline, erase=erase)
+    def type_keys(
+        self, text: str, deadline: Deadline, *, erase: int, several_lines: bool = False, at_end: bool = False
+    ) -> None:
+        self._driver.type_keys(text, deadline, erase=erase, several_lines=several_lines, at_end=at_end)
 
     def press(self, key: str, deadline: Deadline) -> None:
         self._driver.press(key, deadline)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -24,9 +25,16 @@ from droidpilot.device.lease import file_name
 #: setting: one value. keyboard: the default input method. enabled: an input method that we added to the enabled ones.
 Kind = Literal["setting", "keyboard", "enabled"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+NAMESPACES = ("system", "secure", "global")
 FOLDER = "changed"
 FORMAT = 1
 _MAX_BYTES = 256 * 1024
+#: Longest serial and point in time.
+_MAX_WORD = 256
+_MAX_PID = 1 << 32
+_KEY = re.compile(r"[A-Za-z0-9_][\w.:/-]{0,199}", re.ASCII)
+#: NUL, and halves of surrogate pairs, which JSON can say.
+_UNSAYABLE = re.compile("[\0\ud800-\udfff]")
 #: Two sessions reach one phone by cable and by network at most: a list is held for milliseconds.
 _LOCK_TIMEOUT_S = 5.0
 
@@ -177,10 +185,13 @@ def read_file(path: Path) -> Listed:
             raise ValueError("it is too long")
         told = json.loads(data)
         if told["v"] != FORMAT:
-            why = f"it has format {shorten(one_line(str(told['v'])), 20)}, another version's"
+            version = str(told["v"]).encode("ascii", "backslashreplace").decode()
+            why = f"it has format {shorten(one_line(version), 20)}, another version's"
             return Listed(path, "", problem=_unreadable(path, why), is_foreign=True)
         return Listed(path, _text(told["phone"]), tuple(_change(one) for one in told["changes"]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (KeyError, TypeError, RecursionError):
+        return Listed(path, "", problem=_unreadable(path, "it has not the form of one"))
+    except ValueError as error:
         return Listed(path, "", problem=_unreadable(path, shorten(one_line(str(error)), 100)))
 
 
@@ -189,24 +200,47 @@ def _unreadable(path: Path, why: str) -> str:
 
 
 def _change(told: Any) -> Change:
-    if told["kind"] not in KINDS:
+    kind, namespace, key, pid = told["kind"], told["namespace"], told["key"], told["pid"]
+    if kind not in KINDS or namespace not in NAMESPACES or _KEY.fullmatch(_text(key)) is None:
         raise ValueError("a change of a kind that is not known")
+    if type(pid) is not int or not 0 <= pid < _MAX_PID:
+        raise ValueError("a process has no such number")
     return Change(
-        kind=told["kind"],
-        namespace=_text(told["namespace"]),
-        key=_text(told["key"]),
+        kind=kind,
+        namespace=namespace,
+        key=key,
         before=None if told["before"] is None else _text(told["before"]),
-        ours=tuple(_text(one) for one in told["ours"]),
-        since=_text(told["since"]),
-        pid=int(told["pid"]),
-        serial=_text(told["serial"]),
+        ours=_ours(kind, told["ours"]),
+        since=_word(told["since"]),
+        pid=pid,
+        serial=_word(told["serial"]),
     )
 
 
+def _ours(kind: Kind, told: Any) -> tuple[str, ...]:
+    """Read what we set: at least one value, of `enabled` exactly one, and of a keyboard never an empty one."""
+    if not isinstance(told, list):
+        raise ValueError("it does not say what was set")
+    ours = tuple(_text(one) for one in told)
+    if not ours or (kind == "enabled" and len(ours) != 1) or (kind != "setting" and not all(ours)):
+        raise ValueError("it does not say what was set")
+    return ours
+
+
 def _text(told: Any) -> str:
+    """Take a text that a phone's shell and a file can be given."""
     if not isinstance(told, str):
         raise ValueError("a text is missing")
+    if _UNSAYABLE.search(told):
+        raise ValueError("a text holds what no phone can be told")
     return told
+
+
+def _word(told: Any) -> str:
+    """Take a short text that a person is shown."""
+    if not _text(told).isprintable() or len(told) > _MAX_WORD:
+        raise ValueError("a serial or a time is none")
+    return str(told)
 
 
 def _sync_folder(folder: Path) -> None:

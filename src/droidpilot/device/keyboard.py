@@ -13,6 +13,7 @@ import re
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceRefused
 from droidpilot.core.text import one_line, shorten
+from droidpilot.device import keystrokes, readings
 from droidpilot.device.adb import PhoneLink
 from droidpilot.device.keeper import OEM_HINT, Keeper
 
@@ -66,6 +67,8 @@ class AdbKeyboard:
             self._wait_until_served(deadline)
             if is_replacing:
                 self._broadcast(_CLEAR, deadline)
+            else:
+                self._go_to_end(deadline)
             self._broadcast(_INPUT, deadline, "--es", "text", base64.b64encode(text.encode()).decode())
         finally:
             back = Deadline.after(self._clock, SWITCH_BACK_S)
@@ -90,12 +93,26 @@ class AdbKeyboard:
         found = next(filter(None, (pattern.search(text) for pattern in _SERVING)), None)
         return "" if found is None or found[1] == "null" else found[1]
 
+    def _go_to_end(self, deadline: Deadline) -> None:
+        """Bring the cursor, which is where the field was tapped, to the end of its line. It changes no text."""
+        answer = self._link.shell(("input", "keyevent", str(keystrokes.MOVE_END)), deadline)
+        if readings.is_injection_denied(answer.text):
+            raise readings.injection_denied("")
+        if answer.code != 0 or "Error" in answer.text:
+            raise DeviceRefused(
+                f"the phone did not take the key for the end: {shorten(one_line(answer.text), 200)}", code="keys_failed"
+            )
+
     def _broadcast(self, action: str, deadline: Deadline, *extras: str) -> None:
-        answer = self._link.shell(("am", "broadcast", "-a", action, *extras), deadline, sent="unknown")
+        # To this keyboard alone: any app may listen for the action, read along and answer in its place.
+        words = ("am", "broadcast", "-a", action, "-p", ADB_KEYBOARD.partition("/")[0], *extras)
+        answer = self._link.shell(words, deadline, sent="unknown")
         # The receiver says -1. Anything else: nobody received it, or nobody knows.
         if "result=-1" not in answer.text:
+            # Words about a broadcast that carried a text may repeat it, and it may be a secret.
+            said = f"exit code {answer.code}" if extras else shorten(one_line(answer.text), 200)
             raise DeviceRefused(
-                f"AdbKeyboard did not answer: {shorten(one_line(answer.text), 200)}",
+                f"AdbKeyboard did not answer: {said}",
                 code="keyboard_silent",
                 sent="unknown",
             )

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from droidpilot.core.errors import DeviceRefused
+
 #: Characters of one `input text`: it answers when the last key is in, and a slow phone takes 10 ms for each.
 CHUNK_CHARS = 200
 #: Keys of one `input keyevent`.
 CHUNK_KEYS = 100
+#: Keys that are pressed one by one to empty a field; more would take half a minute on a slow phone.
+MAX_CLEARED = 500
+#: A text that is longer may be wrapped, and takes several lines without a line break.
+MAX_LINE = 30
 #: Source: Android KeyEvent.
-MOVE_END, DELETE = 123, 67
+MOVE_END, DELETE, DELETE_FORWARD = 123, 67, 112
 
 
 def untypable(text: str) -> str:
@@ -40,8 +46,28 @@ def arguments(text: str) -> Iterator[str]:
         start = end
 
 
-def erasing(count: int) -> Iterator[list[str]]:
-    """Return the arguments of `input keyevent` that go to the end of a line and delete `count` characters."""
+def is_several_lines(content: str) -> bool:
+    """Tell whether a field may show its content in several lines: the key for the end goes to that of one line."""
+    return len(content) > MAX_LINE or "\n" in content or "\r" in content
+
+
+def erasing(count: int, *, several_lines: bool = False) -> Iterator[list[str]]:
+    """Return the arguments of `input keyevent` that go to the end of a line and delete `count` characters.
+
+    In several lines the cursor may be in the middle then, and what is behind it is deleted forwards: at the end of a
+    field that key does nothing. No key goes to the end of a field on every phone.
+
+    Raises:
+        DeviceRefused: code `too_long`, sent "no": so many keys would take half a minute.
+    """
+    if count > MAX_CLEARED:
+        raise DeviceRefused(
+            f"the field holds {count} characters, which is too much to delete key by key",
+            code="too_long",
+            hint="empty the field on the screen first, by its own button",
+        )
     keys = [MOVE_END, *[DELETE] * count] if count else []
+    if several_lines:
+        keys += [DELETE_FORWARD] * count
     for start in range(0, len(keys), CHUNK_KEYS):
         yield [str(key) for key in keys[start : start + CHUNK_KEYS]]

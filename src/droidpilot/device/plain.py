@@ -26,10 +26,6 @@ from droidpilot.screens.selector import Selector
 
 #: Where dumps are written: the shell may write there on every Android, also before the first unlock.
 FOLDER = "/data/local/tmp"
-#: Keys that are pressed one by one to empty a field; more would take half a minute on a slow phone.
-MAX_CLEARED = 500
-#: Source: Android KeyEvent.
-_MOVE_END, _DELETE, _DELETE_FORWARD = "123", "67", "112"
 #: More than this is no hierarchy (parse.py reads no more either).
 _MAX_DUMP_BYTES = 16 * 1024 * 1024
 
@@ -175,7 +171,9 @@ class PlainDriver(AndroidDriver):
         if readings.is_injection_denied(answer.text):
             raise readings.injection_denied(self._facts.brand)
         if answer.code != 0 or "Error" in answer.text:
-            said = shorten(one_line(answer.text), 200) or f"exit code {answer.code}"
+            said = shorten(one_line(answer.text), 200)
+            if not said or any(words[0] == "text" for words in commands):
+                said = f"exit code {answer.code}"  # its words may repeat what was typed, which may be a secret
             raise DeviceRefused(f"the phone's input command failed: {said}", code="phone_error", sent="unknown")
 
     def _post(self, method: str, params: tuple[object, ...], deadline: Deadline) -> Any:
@@ -205,17 +203,5 @@ def refuse_untypable(text: str) -> None:
 
 def _clearing(node: Node) -> list[list[str]]:
     """Return the commands that empty a field: the keys that delete as many characters as it shows."""
-    is_empty = node.is_hint_shown or node.text == node.hint
-    content = "" if is_empty else node.text
-    if not content:
-        return []
-    if len(content) > MAX_CLEARED:
-        raise DeviceRefused(
-            f"the field holds {len(content)} characters, which is too much to delete key by key",
-            code="too_long",
-            hint="empty the field on the screen first, by its own button",
-        )
-    keys = [_MOVE_END, *[_DELETE] * len(content)]
-    if "\n" in content:  # the end is that of the line
-        keys += [_DELETE_FORWARD] * len(content)
-    return [["keyevent", *keys]]
+    several = keystrokes.is_several_lines(node.content)
+    return [["keyevent", *keys] for keys in keystrokes.erasing(len(node.content), several_lines=several)]

@@ -247,6 +247,11 @@ def is_injection_denied(said: str) -> bool:
     return "INJECT_EVENTS" in said or ("SecurityException" in said and "inject" in said.lower())
 
 
+def is_proof_of_denial(said: str) -> bool:
+    """Tell whether the phone refused the very event that it was given, in Android's own words."""
+    return re.search(r"Injecting .{0,200}INJECT_EVENTS permission", said, re.DOTALL) is not None
+
+
 def injection_denied(brand: str) -> DeviceRefused:
     """Build the error for a phone that lets nothing be touched; the first event is refused, so nothing was."""
     known = next((words for brands, words in _INJECT_SWITCHES if brand.lower() in brands), None)

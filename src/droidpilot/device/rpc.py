@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,11 @@ MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
 #: JSON-RPC errors that say the method was never entered. Source: JSON-RPC 2.0, section 5.1.
 _NEVER_ENTERED = frozenset({-32700, -32600, -32601, -32602})
+#: Methods whose parameters hold what is typed.
+_CARRIES_TEXT = frozenset({"setText"})
+_ERROR_NAME = re.compile(
+    r"(?:java|javax|android|androidx|com\.android)(?:\.\w{1,60}){1,6}(?:Exception|Error)\b", re.ASCII
+)
 #: The accessibility connection of the in-phone server is gone; only a restart of the server brings it back.
 _NOT_CONNECTED = (
     "UiAutomation not connected",
@@ -105,8 +111,14 @@ def _phone_error(method: str, error: object) -> DeviceRefused:
     """Classify a JSON-RPC error. Only what proves that nothing was done is sent "no"."""
     fields = error if isinstance(error, dict) else {"message": str(error)}
     number, message, data = fields.get("code"), str(fields.get("message", "")), str(fields.get("data") or "")
-    everything = f"{message}\n{data}"
+    # The trace begins with the class, which is all that the message is.
+    everything = data if data.startswith(message) and data else f"{message}\n{data}"
     said = shorten(one_line(everything), 300)
+    if method in _CARRIES_TEXT:
+        # Its words may repeat what was typed, and that may be a secret: the name of an error cannot.
+        name = _ERROR_NAME.match(everything)
+        right = " about INJECT_EVENTS" if "INJECT_EVENTS" in everything else ""
+        said = f"{name[0] if name else 'one'}{right}; its words are not quoted"
     text = f"the phone answered {method} with an error: {said}"
     if isinstance(number, int) and number in _NEVER_ENTERED:
         return DeviceRefused(text, code="bad_call", sent="no")

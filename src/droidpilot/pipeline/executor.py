@@ -317,7 +317,8 @@ class Executor:
     # -- 3 write
 
     def _write_called(self, case: Case, send_key: str) -> None:
-        self._desk.record(called_line(case, send_key, hide=self._desk.hide))
+        line = called_line(case, send_key, hide=self._desk.hide, shows_secret=self.shows_secret_field)
+        self._desk.record(line)
 
     # -- 4 run, 5 look
 

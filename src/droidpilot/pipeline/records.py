@@ -31,8 +31,11 @@ class Desk:
     log: Callable[[str], None]
 
 
-def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> ToolCalled:
-    """Build `tool_called`. A text for a password field is handed to `hide` and replaced; one for no field, replaced."""
+def called_line(case: Case, send_key: str, *, hide: Callable[[str], None], shows_secret: bool = False) -> ToolCalled:
+    """Build `tool_called`. A text for a password field is handed to `hide` and replaced; one for no field, replaced.
+
+    `shows_secret`: a field for a secret is on the screen. Of a call that found no target only names are kept then.
+    """
     call = case.call
     return ToolCalled(
         call_id=call.id,
@@ -42,7 +45,7 @@ def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> To
         tool=call.tool,
         effect="read" if case.effect is Effect.READ else "write",
         tier=case.tool.tier.value if case.tool is not None else "blind",
-        arguments=_arguments(case, hide),
+        arguments=_arguments(case, hide, shows_secret=shows_secret),
         sentence=case.sentence,
         screen=case.scene.screen.number if case.scene is not None else call.screen,
         target=_target(case),
@@ -55,12 +58,14 @@ def called_line(case: Case, send_key: str, *, hide: Callable[[str], None]) -> To
     )
 
 
-def _arguments(case: Case, hide: Callable[[str], None]) -> dict[str, Any]:
+def _arguments(case: Case, hide: Callable[[str], None], *, shows_secret: bool) -> dict[str, Any]:
     arguments = dict(case.call.arguments)
     if case.aim is not None and not case.aim.is_secret:
         return arguments
     if case.aim is not None:
         hide(str(arguments.get("text", "")))
+    elif shows_secret:
+        return dict.fromkeys(arguments, TEXT_SECRET)
     # Where no field was found, the text may stand under a name that was misspelt.
     names = set(arguments) - {"ref", "mode"} if case.call.tool == "type_text" else {"text"} & set(arguments)
     return {name: TEXT_SECRET if name in names else value for name, value in arguments.items()}

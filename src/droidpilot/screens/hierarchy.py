@@ -76,7 +76,7 @@ class Node(NamedTuple):
     selected: bool
     visible: bool  # visible-to-user; true where the dump does not say
     editable: bool = False  # the dump says so by itself, whatever the class
-    is_hint_shown: bool = False  # `text` is only the hint, the field is empty
+    is_hint_shown: bool | None = None  # `text` is only the hint, the field is empty; None where the dump does not say
     drawing_order: int = -1  # among its siblings, higher is painted later; -1 where the dump does not say
     window_layer: int = -1  # of a root: higher is nearer to the eye; -1 where the dump does not say
     window_type: str = (
@@ -86,6 +86,16 @@ class Node(NamedTuple):
     @property
     def is_editable(self) -> bool:
         return self.editable or self.cls.endswith(("EditText", "AutoCompleteTextView"))
+
+    @property
+    def is_hint_or_text(self) -> bool:
+        """Whether nobody can tell if a field is empty: its text is its hint, and the dump does not say which."""
+        return self.is_hint_shown is None and self.text == self.hint != ""
+
+    @property
+    def content(self) -> str:
+        """What stands in a field; a text like its hint is taken for the hint where the dump does not say."""
+        return "" if self.is_hint_shown or self.is_hint_or_text else self.text
 
     @property
     def is_tappable(self) -> bool:

@@ -208,7 +208,7 @@ class _Reader:
         """Tell what is typed into a field from its hint."""
         node = item.node
         text, hint = shown(node.text), shown(node.hint)
-        is_empty = not text or node.is_hint_shown or text == hint
+        is_empty = not text or node.is_hint_shown or (node.is_hint_shown is None and text == hint)
         item.content = "" if is_empty else text
         if not item.words and (hint or is_empty):
             words = hint or text
@@ -236,7 +236,7 @@ def _states(node: Node, layout: Layout, ref_by_index: dict[int, int]) -> tuple[s
         states.append("edit")
     if node.password:
         states.append("password")
-        states.append("filled" if node.text and not node.is_hint_shown and node.text != node.hint else "empty")
+        states.append("filled" if node.content else "empty")
     if node.scrollable:
         states.append("scroll")
     if node.selected:

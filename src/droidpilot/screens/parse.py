@@ -307,7 +307,7 @@ def _node(attributes: dict[str, str], index: int, parent: int, end: int, depth: 
         selected=get("selected") == "true",
         visible=get("visible-to-user") != "false" and get("displayed") != "false",
         editable=get("editable") == "true",
-        is_hint_shown=get("showing-hint") == "true",
+        is_hint_shown={"true": True, "false": False}.get(get("showing-hint", "")),
         drawing_order=_number(get("drawing-order", ""), -1),
         window_layer=_number(get("window-layer", ""), -1) if parent < 0 else -1,
         window_type=get("window-type", "") if parent < 0 else "",

@@ -7,7 +7,7 @@ the keyboard be switched. A text that no route can carry is refused before anyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 from droidpilot.core.calls import Effect, Tier
 from droidpilot.core.errors import DeviceRefused, TargetError
 from droidpilot.device.driver import KEYS
-from droidpilot.device.keystrokes import untypable
+from droidpilot.device.keystrokes import is_several_lines, untypable
 from droidpilot.policy.risk import secret_name
 from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 from droidpilot.screens.labels import clean
@@ -40,19 +40,48 @@ class TypeTextArguments(Arguments):
         return text
 
 
+_STANDS_THERE = (ReadBack.EXACT, ReadBack.REFORMATTED)
+
+
 @dataclass(frozen=True, slots=True)
 class _Typing:
     """What `run` needs: how the phone finds the field, where it lies, and the whole text it shall hold.
 
-    Keys add `keys` to what stands there, after deleting `erase` characters.
+    Keys add `keys` to what stands there, after deleting `erase`. A field whose text is that of its hint `is_unsure`:
+    then what is added goes in by keys alone, which take nothing away; the field holds `text` after it if it was empty,
+    and `text_if_full` if it was not.
     """
 
     field: Selector
     bounds: Bounds
     text: str
     keys: str
-    erase: int
+    erase: str
     is_secret: bool
+    before: str  # what stands there, or is its hint
+    is_append: bool
+    is_unsure: bool
+
+    @property
+    def text_if_full(self) -> str:
+        return self.before + self.text if self.is_append and self.is_unsure else self.text
+
+    def compare(self, node: Node) -> ReadBack:
+        """Compare what was to stand there with what does; of an emptied field that may have held its hint, nothing."""
+        if not self.text and self.is_unsure and node.is_hint_or_text:
+            return ReadBack.UNREADABLE
+        return compare(self._wanted(node), node)
+
+    def finding(self, fields: Sequence[Node]) -> Finding:
+        """Say what the field holds, as `compare` does."""
+        wanted = self._wanted(fields[0]) if len(fields) == 1 else self.text
+        if not self.text and self.is_unsure and len(fields) == 1 and fields[0].is_hint_or_text:
+            wanted = fields[0].text  # the two cannot be told apart
+        return finding_of(wanted, fields, is_secret=self.is_secret)
+
+    def _wanted(self, node: Node) -> str:
+        is_full = self.text_if_full != self.text and compare(self.text_if_full, node) in _STANDS_THERE
+        return self.text_if_full if is_full else self.text
 
 
 def selector_of(hierarchy: Hierarchy, node: Node) -> Selector:
@@ -66,6 +95,7 @@ def selector_of(hierarchy: Hierarchy, node: Node) -> Selector:
 _REFUSALS = {
     "not_editable": "the phone does not let this field be filled",
     "untypable": "without the helper this phone is typed into by keys",
+    "unsure": "the field's text is that of its hint, so nobody can tell whether it is empty, and filling it replaces",
 }
 
 
@@ -110,13 +140,18 @@ class TypeText:
                 bounds=field.bounds,
                 text=text,
                 keys=arguments.text,
-                erase=0 if arguments.mode == "append" else len(content_of(field)),
+                erase="" if arguments.mode == "append" else content_of(field),
                 is_secret=is_secret,
+                before=field.text if field.is_hint_or_text else content_of(field),
+                is_append=arguments.mode == "append",
+                is_unsure=field.is_hint_or_text,
             ),
         )
 
     def run(self, arguments: TypeTextArguments, aim: Aim, phone: Phone) -> Done:
         plan: _Typing = aim.plan
+        if plan.is_append and plan.is_unsure and plan.keys:
+            return Done(text=_by_another_route(plan, phone, "unsure"))
         try:
             phone.driver.set_text(plan.field, plan.bounds, plan.text, phone.deadline)
         except DeviceRefused as error:
@@ -132,12 +167,12 @@ class TypeText:
         found = plan.field.find(after.hierarchy)
         if len(found) != 1 or found[0].password or plan.is_secret or aim.maybe:
             return None
-        return True if compare(plan.text, found[0]) is ReadBack.EXACT else None
+        return True if plan.compare(found[0]) is ReadBack.EXACT else None
 
     def read_back(self, arguments: Arguments, aim: Aim, after: Screen) -> Finding:
         """The field tells what became of the text."""
         plan: _Typing = aim.plan
-        return finding_of(plan.text, plan.field.find(after.hierarchy), is_secret=plan.is_secret)
+        return plan.finding(plan.field.find(after.hierarchy))
 
     def _field(self, arguments: TypeTextArguments, scene: Scene) -> Node:
         if arguments.ref is not None:
@@ -167,12 +202,20 @@ def _by_another_route(plan: _Typing, phone: Phone, refusal: str) -> str:
     Raises:
         DeviceError: code `not_focused` or `no_route` (sent "no") where nothing can be tried.
     """
+    if plan.is_append and ("\n" in plan.before or "\r" in plan.before):
+        # The key for the end goes to that of one line, and no key to that of a field is there on every phone.
+        raise DeviceRefused(
+            f"{_REFUSALS[refusal]}, and keys cannot be brought to the end of several lines",
+            code="several_lines",
+            hint="use mode replace with the whole text",
+        )
     beyond = untypable(plan.keys)
     keyboard = phone.keyboard if beyond else None
     if beyond and keyboard is None:
-        raise _no_route(
-            plan, beyond, refusal, "set `keyboard` to switch in your settings, if the phone has AdbKeyboard"
-        )
+        hint = "set `keyboard` to switch in your settings, if the phone has AdbKeyboard"
+        if refusal == "unsure":
+            hint = f"use mode replace with the whole text that shall stand there, or {hint}"
+        raise _no_route(plan, beyond, refusal, hint)
     if keyboard is not None and not keyboard.is_installed(phone.deadline):
         hint = "install AdbKeyboard on the phone yourself (it comes with uiautomator2's app)"
         raise _no_route(plan, beyond, refusal, hint)
@@ -183,9 +226,15 @@ def _by_another_route(plan: _Typing, phone: Phone, refusal: str) -> str:
             hint="tap it first; then its text goes in as key presses",
         )
     if keyboard is None:
-        phone.driver.type_keys(plan.keys, phone.deadline, erase=plan.erase)
+        phone.driver.type_keys(
+            plan.keys,
+            phone.deadline,
+            erase=len(plan.erase),
+            several_lines=is_several_lines(plan.erase),
+            at_end=plan.is_append,
+        )
         return f"Typed as key presses: {_REFUSALS[refusal]}."
-    problem = keyboard.type_text(plan.keys, phone.deadline, is_replacing=bool(plan.erase))
+    problem = keyboard.type_text(plan.keys, phone.deadline, is_replacing=not plan.is_append)
     back = f"But {problem}." if problem else "The phone's own keyboard is back."
     return f"Typed through AdbKeyboard: {_REFUSALS[refusal]}. {back}"
 

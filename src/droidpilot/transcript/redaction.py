@@ -195,7 +195,7 @@ def _is_closed(annotation: Any) -> bool:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield the secret as it would look in text, JSON, XML, a URL, base64, and normalised."""
+    """Yield the secret as it would look in text, JSON, XML, a URL, base64, a shell's line, and normalised."""
     for form in ("NFC", "NFD", "NFKC", "NFKD"):
         yield unicodedata.normalize(form, secret)
     yield secret
@@ -214,6 +214,11 @@ def _forms(secret: str) -> Iterator[str]:
             yield text
             yield text.encode("ascii", "xmlcharrefreplace").decode()
             yield "".join(char if ord(char) < 128 else f"&#x{ord(char):x};" for char in text)
+    # As `input text` is told it, and as a shell is: a single quote ends the quotes that it stands in.
+    for text in (secret, secret.replace(" ", "%s")):
+        yield text
+        yield text.replace("'", "'\"'\"'")
+        yield text.replace("'", "'\\''")
     raw = secret.encode("utf-8", "surrogatepass")
     for text in (quote(raw, safe=""), quote(raw), quote_plus(raw)):
         yield text

@@ -123,7 +123,7 @@ class ShownPage:
         kept = self._fields.get(found.number)
         if kept is None:
             text, hint = self.scan.value(found, "text"), self.scan.value(found, "hint")
-            is_empty = found.is_on("showing-hint") or text == hint
+            is_empty = found.is_on("showing-hint", default=text == hint)
             kept = TextField(self.name(found), found.is_on("password"), hint=hint, text="" if is_empty else text)
             self._fields[found.number] = kept
         return kept

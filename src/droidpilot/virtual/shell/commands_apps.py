@@ -104,7 +104,10 @@ async def _am_broadcast(job: Job) -> int:
     words, phone = job.args[2:], job.phone
     action = _option(words, "-a") or ""
     job.say(f"Broadcasting: Intent {{ act={action[:200]} flg=0x400000 }}")
-    if not action.startswith("ADB_KEYBOARD") or phone.settings.get("secure", "default_input_method") != ADB_KEYBOARD:
+    # `-p` sends it to one package; without it every app that listens gets it.
+    is_for_keyboard = _option(words, "-p") in (None, ADB_KEYBOARD.partition("/")[0])
+    is_asked = action.startswith("ADB_KEYBOARD") and is_for_keyboard
+    if not is_asked or phone.settings.get("secure", "default_input_method") != ADB_KEYBOARD:
         job.say("Broadcast completed: result=0")
         return 0
     async with job.context.trouble.call("input") as met:
