@@ -295,12 +295,11 @@ def test_to_what_may_be_only_a_hint_is_added_by_keys_which_take_nothing_away() -
     assert [(call.name, call.args) for call in road.writes] == [("type_keys", (" more", 0))]
 
 
-def test_what_no_key_makes_is_not_added_to_what_may_be_only_a_hint() -> None:
+def test_b25_what_no_key_makes_fills_a_field_that_shows_its_hint() -> None:
     driver = FakeDriver({"s": State([chat(text="Message")], "com.chat")}, "s")
     road = make_road(driver, ask=AskMode.NEVER)
-    refused = road.submit("type_text", text="\u05e9", mode="append")
-    assert (refused.status, refused.sent, refused.code) == (Status.LOGIC, "no", "no_route")
-    assert "mode replace" in refused.text and road.writes == []
+    road.submit("type_text", text="\u05e9", mode="append")
+    assert [write.name for write in road.writes] == ["set_text"] and road.writes[0].args[2] == "\u05e9"
 
 
 def test_a_lost_answer_is_no_success_where_the_text_is_that_of_the_hint() -> None:

@@ -48,8 +48,8 @@ class _Typing:
     """What `run` needs: how the phone finds the field, where it lies, and the whole text it shall hold.
 
     Keys add `keys` to what stands there, after deleting `erase`. A field whose text is that of its hint `is_unsure`:
-    then what is added goes in by keys alone, which take nothing away; the field holds `text` after it if it was empty,
-    and `text_if_full` if it was not.
+    then what is added goes in by keys where they can, which take nothing away; the field holds `text` after it if it
+    was empty, and `text_if_full` if it was not.
     """
 
     field: Selector
@@ -150,7 +150,7 @@ class TypeText:
 
     def run(self, arguments: TypeTextArguments, aim: Aim, phone: Phone) -> Done:
         plan: _Typing = aim.plan
-        if plan.is_append and plan.is_unsure and plan.keys:
+        if _is_safer_by_keys(plan, phone):
             return Done(text=_by_another_route(plan, phone, "unsure"))
         try:
             phone.driver.set_text(plan.field, plan.bounds, plan.text, phone.deadline)
@@ -196,6 +196,16 @@ class TypeText:
         return field
 
 
+def _is_safer_by_keys(plan: _Typing, phone: Phone) -> bool:
+    """Tell whether something is added where perhaps only a hint stands, and keys can add it without taking any away.
+
+    Where they cannot, the text of the hint counts as the hint (B25): that a person typed just that is the rarer thing.
+    """
+    is_asked = plan.is_append and plan.is_unsure and bool(plan.keys)
+    is_typable = not untypable(plan.keys) and not is_several_lines(plan.before)
+    return is_asked and is_typable and phone.driver.has_focus(plan.field, plan.bounds, phone.deadline)
+
+
 def _by_another_route(plan: _Typing, phone: Phone, refusal: str) -> str:
     """Type into a field that refused to be filled, and say how.
 
@@ -213,8 +223,6 @@ def _by_another_route(plan: _Typing, phone: Phone, refusal: str) -> str:
     keyboard = phone.keyboard if beyond else None
     if beyond and keyboard is None:
         hint = "set `keyboard` to switch in your settings, if the phone has AdbKeyboard"
-        if refusal == "unsure":
-            hint = f"use mode replace with the whole text that shall stand there, or {hint}"
         raise _no_route(plan, beyond, refusal, hint)
     if keyboard is not None and not keyboard.is_installed(phone.deadline):
         hint = "install AdbKeyboard on the phone yourself (it comes with uiautomator2's app)"
