@@ -485,7 +485,7 @@ def test_words_of_nobody_knows_which_app_are_kept_back_where_any_app_may_not_be_
 def test_bars_of_the_system_hide_an_app_only_where_a_line_names_them(package: str, is_hidden: bool) -> None:
     bar = node(text="12:00", bounds=(0, 0, 200, 60), package=package)
     for rules, hides in (("allow ui_tree in com.chat\ndeny ui_tree", is_hidden), (f"deny ui_tree in {package}", True)):
-        road = make_road(in_chat(chat(extra=(bar,))), rules=rules, ask=AskMode.NEVER)
+        road = make_road(in_chat(chat(beside=(bar,))), rules=rules, ask=AskMode.NEVER)
         assert ("12:00" not in road.executor.first_look()) == hides, rules
 
 
