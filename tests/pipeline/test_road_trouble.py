@@ -280,7 +280,7 @@ def test_an_amount_that_changed_while_a_person_thought_is_stale_elsewhere_on_the
 
 def test_inv_88_a_clock_that_went_on_is_not_stale() -> None:
     def at(time: str) -> bytes:
-        return chat(send="Pay", extra=(node(text=time, bounds=(40, 0, 200, 60), package="com.android.systemui"),))
+        return chat(send="Pay", beside=(node(text=time, bounds=(40, 0, 200, 60), package="com.android.systemui"),))
 
     driver = in_chat(at("12:00"), at("12:01"))
     person = Person("yes", think=lambda: driver.show("s1"))

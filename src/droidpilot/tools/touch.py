@@ -153,12 +153,15 @@ def aim_at_ref(scene: Scene, ref: int) -> tuple[Node, int, int]:
 
 
 def package_at(screen: Screen, nodes: tuple[Node, ...]) -> str | None:
-    """Return the package that a touch goes to: that of the window of the topmost node, else the app in front.
+    """Return the package that a touch goes to: the app in front, where the topmost node or its window is of it.
 
-    What a node says of itself is its app's to choose.
+    Else that of the window: what a node says of itself is its app's to choose.
     """
     top = next((node for node in nodes if node.package), None)
-    return screen.package if top is None else root_of(screen.hierarchy, top).package or top.package
+    if top is None:
+        return screen.package
+    window = root_of(screen.hierarchy, top).package or top.package
+    return screen.package if screen.package == top.package else window
 
 
 class _Press(_Gesture):
