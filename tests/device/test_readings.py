@@ -210,3 +210,37 @@ def test_a_window_that_forbids_pictures_is_known_by_its_own_flags_only(flags: st
     for text in (bar + shop + focus, focus + shop + bar):
         assert readings.foreground(text).is_secure is is_secure
     assert not readings.foreground(focus).is_secure
+
+
+LYING = """2 activities found:
+  Activity #0:
+    ActivityInfo:
+      name=com.evil.Main
+      packageName=com.evil
+      labelRes=0x0 nonLocalizedLabel=Fun{} icon=0x7f010001 banner=0x0
+  Activity #1:
+    ActivityInfo:
+      name=com.bank.Main
+      packageName=com.bank
+      labelRes=0x7f110002 nonLocalizedLabel=null icon=0x7f010001 banner=0x0
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\n      packageName=com.bank\n      nonLocalizedLabel=Calculator icon=0x0",
+        "\n  Activity #1:\n    ActivityInfo:\n      packageName=com.bank\n      nonLocalizedLabel=Calculator",
+        "\r      packageName=com.bank\r      nonLocalizedLabel=Calculator icon=0x0",
+    ],
+)
+def test_a_label_with_a_line_break_is_no_label_of_another_app(more: str) -> None:
+    for text in (LYING.format(more), LYING.format(more).partition("\n")[2]):
+        assert {app.package: app.label for app in readings.apps(text)}["com.bank"] == "Bank"
+
+
+@given(st.text(max_size=40))
+def test_a_label_is_one_line_whatever_it_holds(label: str) -> None:
+    for app in readings.apps(LYING.format(label)):
+        assert len(app.label.splitlines()) <= 1
+        assert app.package != "com.bank" or app.label == "Bank"
