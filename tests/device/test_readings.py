@@ -123,13 +123,13 @@ LONG = """2 activities found:
 )
 def test_the_lock_screen_is_read_in_the_words_of_each_android(line: str) -> None:
     read = readings.foreground(f"  mCurrentFocus=Window{{1a u0 com.shop/com.shop.Main}}\n{line}\n")
-    assert (read.package, read.is_locked, read.is_off) == ("com.shop", True, False)
+    assert (read.package, read.is_locked, read.is_off) == ("com.shop", True, None)
 
 
 @pytest.mark.parametrize("line", ["    mAwake=false mScreenOnEarly=false", "      screenState=SCREEN_STATE_OFF"])
 def test_a_display_that_is_off_is_read_where_nothing_has_focus(line: str) -> None:
     read = readings.foreground(f"  mCurrentFocus=null\n{line}\n")
-    assert (read.is_locked, read.is_off) == (False, True)
+    assert (read.is_locked, read.is_off) == (None, True)
 
 
 def test_an_unlocked_phone_is_neither_locked_nor_off() -> None:
@@ -200,13 +200,47 @@ def test_what_is_no_package_is_not(package: str) -> None:
         ("fl=#81810100", False),
         ("fl=LAYOUT_IN_SCREEN SPLIT_TOUCH\n      pfl=SECURE", False),
         ("fl=NOT_SECURE_AT_ALL", False),
-        ("", False),
+        ("", None),
     ],
 )
-def test_a_window_that_forbids_pictures_is_known_by_its_own_flags_only(flags: str, is_secure: bool) -> None:
+def test_a_window_that_forbids_pictures_is_known_by_its_own_flags_only(flags: str, is_secure: bool | None) -> None:
     focus = "  mCurrentFocus=Window{cd34 u0 com.shop/com.shop.Main}\n"
     bar = "  Window #2 Window{ab12 u0 StatusBar}:\n    package=com.android.systemui\n      fl=SECURE\n"
     shop = f"  Window #1 Window{{cd34 u0 com.shop/com.shop.Main}}:\n    package=com.shop appop=NONE\n      {flags}\n"
     for text in (bar + shop + focus, focus + shop + bar):
         assert readings.foreground(text).is_secure is is_secure
     assert not readings.foreground(focus).is_secure
+
+
+LYING = """2 activities found:
+  Activity #0:
+    ActivityInfo:
+      name=com.evil.Main
+      packageName=com.evil
+      labelRes=0x0 nonLocalizedLabel=Fun{} icon=0x7f010001 banner=0x0
+  Activity #1:
+    ActivityInfo:
+      name=com.bank.Main
+      packageName=com.bank
+      labelRes=0x7f110002 nonLocalizedLabel=null icon=0x7f010001 banner=0x0
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\n      packageName=com.bank\n      nonLocalizedLabel=Calculator icon=0x0",
+        "\n  Activity #1:\n    ActivityInfo:\n      packageName=com.bank\n      nonLocalizedLabel=Calculator",
+        "\r      packageName=com.bank\r      nonLocalizedLabel=Calculator icon=0x0",
+    ],
+)
+def test_a_label_with_a_line_break_is_no_label_of_another_app(more: str) -> None:
+    for text in (LYING.format(more), LYING.format(more).partition("\n")[2]):
+        assert {app.package: app.label for app in readings.apps(text)}["com.bank"] == "Bank"
+
+
+@given(st.text(max_size=40))
+def test_a_label_is_one_line_whatever_it_holds(label: str) -> None:
+    for app in readings.apps(LYING.format(label)):
+        assert len(app.label.splitlines()) <= 1
+        assert app.package != "com.bank" or app.label == "Bank"

@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, DeviceTimeout
 from droidpilot.core.images import Image
-from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
+from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, LockState, Picture
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
 
@@ -165,7 +165,12 @@ class FakeDriver:
     def foreground(self, deadline: Deadline) -> Foreground:
         self._read(Call("foreground"), deadline)
         state = self.states[self.showing]
-        return Foreground(state.package, state.activity, is_locked=state.is_locked, is_off=state.is_off)
+        return Foreground(state.package, state.activity, False, state.is_locked, state.is_off)
+
+    def lock_state(self, deadline: Deadline) -> LockState:
+        self._read(Call("lock_state"), deadline)
+        state = self.states[self.showing]
+        return LockState(state.is_locked, state.is_off)
 
     def display(self, deadline: Deadline) -> Display:
         self._read(Call("display"), deadline)

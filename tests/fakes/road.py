@@ -38,8 +38,9 @@ def chat(
     package: str = "com.chat",
     password: bool = False,
     extra: tuple[str, ...] = (),
+    beside: tuple[str, ...] = (),
 ) -> bytes:
-    """A screen with a field, a Send button and a Back button."""
+    """A screen with a field, a Send button and a Back button; `beside` are windows of their own."""
     return dump(
         node(
             node(cls="android.widget.ImageButton", desc="Back", bounds=BACK, clickable=True, package=package),
@@ -65,7 +66,8 @@ def chat(
             *extra,
             cls="android.widget.FrameLayout",
             package=package,
-        )
+        ),
+        *beside,
     )
 
 

@@ -280,7 +280,7 @@ def test_an_amount_that_changed_while_a_person_thought_is_stale_elsewhere_on_the
 
 def test_inv_88_a_clock_that_went_on_is_not_stale() -> None:
     def at(time: str) -> bytes:
-        return chat(send="Pay", extra=(node(text=time, bounds=(40, 0, 200, 60), package="com.android.systemui"),))
+        return chat(send="Pay", beside=(node(text=time, bounds=(40, 0, 200, 60), package="com.android.systemui"),))
 
     driver = in_chat(at("12:00"), at("12:01"))
     person = Person("yes", think=lambda: driver.show("s1"))
@@ -485,7 +485,7 @@ def test_words_of_nobody_knows_which_app_are_kept_back_where_any_app_may_not_be_
 def test_bars_of_the_system_hide_an_app_only_where_a_line_names_them(package: str, is_hidden: bool) -> None:
     bar = node(text="12:00", bounds=(0, 0, 200, 60), package=package)
     for rules, hides in (("allow ui_tree in com.chat\ndeny ui_tree", is_hidden), (f"deny ui_tree in {package}", True)):
-        road = make_road(in_chat(chat(extra=(bar,))), rules=rules, ask=AskMode.NEVER)
+        road = make_road(in_chat(chat(beside=(bar,))), rules=rules, ask=AskMode.NEVER)
         assert ("12:00" not in road.executor.first_look()) == hides, rules
 
 

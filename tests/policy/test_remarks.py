@@ -71,3 +71,13 @@ def test_a_named_line_never_decides(lines: list[str], tool: str, data: st.DataOb
     )
     decision = RuleSet(rules).decide(query)
     assert decision.rule is None or decision.rule.line not in named
+
+
+def test_a_line_with_an_app_for_a_tool_that_touches_none_can_never_decide() -> None:
+    rules = parse_rules(
+        "ask done in com.bank\ndeny * in com.shop matching Pay\ndeny done", source="r", tools=frozenset({"tap", "done"})
+    )
+    found = remarks(rules, unmatchable=["done"], without_app=["done"])
+    assert [(one.rule.line, one.text) for one in found] == [
+        (1, "can never decide: done touches no app, so no line with `in` is for it")
+    ]

@@ -13,7 +13,7 @@ SYSTEM_UI = "com.android.systemui"
 PIN_FIELD = f"{SYSTEM_UI}:id/pinEntry"
 
 
-def front(user: User) -> tuple[str | None, bool, bool]:
+def front(user: User) -> tuple[str | None, bool | None, bool | None]:
     told = foreground(user.d.shell("dumpsys window").output)
     return told.package, told.is_locked, told.is_off
 

@@ -125,17 +125,17 @@ def check(
 def _check_rules(policy: str | None, json: bool) -> Exit:
     from droidpilot.cli.starting import sources
     from droidpilot.core.clock import SystemClock
-    from droidpilot.pipeline.imagined import unmatchable_tools
+    from droidpilot.pipeline.imagined import tools_without_app, unmatchable_tools
     from droidpilot.policy.remarks import remarks
     from droidpilot.tools.shelf import all_tools
 
     found = sources({"policy": policy})
     loaded = loaded_policy(found, found.settings.policy)
-    blind = unmatchable_tools(all_tools(), SystemClock())
+    blind, appless = unmatchable_tools(all_tools(), SystemClock()), tools_without_app(all_tools())
     told = [
         remark
         for rules in (loaded.rules.rules, loaded.rules.tightening)
-        for remark in remarks(rules, unmatchable=blind)
+        for remark in remarks(rules, unmatchable=blind, without_app=appless)
     ]
     if json:
         output.result_json(

@@ -250,6 +250,9 @@ class Judged(BaseModel):
     labels: list[str] = Field(default=[], description="what is said under the finger; without what a secret field gets")
     also: list[str] = Field(default=[], description="ids and what is said beside, which no allow line sees")
     is_matchable: bool = Field(default=True, description="whether there was something for `matching` to see")
+    has_app: bool = Field(
+        default=True, description="whether the tool touches an app at all; no `in` line counts if not"
+    )
 
 
 class ApprovalAsked(Event):

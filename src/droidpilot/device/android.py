@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import keystrokes, pictures, readings, rpc
+from droidpilot.device import keystrokes, pictures, readings, rpc, windows
 from droidpilot.device.adb import AdbServer, PhoneLink
-from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, Picture
+from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground, LockState, Picture
 from droidpilot.device.inphone import PhoneServer
 from droidpilot.device.lifeline import LINK_TROUBLE, Keep, Lifeline, Outage
 from droidpilot.screens.hierarchy import Bounds
@@ -111,6 +111,22 @@ class AndroidDriver:
             if error.code != "answer_broke":
                 raise
             return Foreground(None, None)  # nobody knows; rules that name an app must fail closed
+
+    def lock_state(self, deadline: Deadline) -> LockState:
+        """Ask the services that know it too; one that fails or hangs leaves time for the next.
+
+        The window manager comes last: it is the one that gave no answer before. Source: KeyguardController.dump.
+        """
+        is_off = windows.is_off(self._told(deadline, "power"))
+        state = LockState()
+        for service, part in (("activity", "activities"), ("window", "policy")):
+            if state.is_locked is None or (is_off is None and state.is_off is None):
+                said = windows.lock_state(self._told(deadline, service, part))
+                state = LockState(
+                    said.is_locked if state.is_locked is None else state.is_locked,
+                    said.is_off if state.is_off is None else state.is_off,
+                )
+        return LockState(state.is_locked, state.is_off if is_off is None else is_off)
 
     def display(self, deadline: Deadline) -> Display:
         def attempt() -> Display:
@@ -230,6 +246,14 @@ class AndroidDriver:
         self._server.stop()
 
     # inside
+
+    def _told(self, deadline: Deadline, *service: str) -> str:
+        """Ask one service in a third of the time that is left, once; "" where it does not answer."""
+        try:
+            answer = self._link.shell(["dumpsys", *service], deadline.sooner(deadline.left_s() / 3))
+        except DeviceError:
+            return ""
+        return answer.text if answer.code == 0 else ""
 
     def _info(self, field: Selector, deadline: Deadline) -> object:
         """Ask what the phone knows of the one node that `field` finds; None where there is none."""

@@ -40,13 +40,21 @@ KEYS: dict[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Foreground:
-    """The window that has focus. Both None where the phone did not say."""
+    """The window that has focus. None for each that the phone did not say: not known is never the harmless answer."""
 
     package: str | None
     activity: str | None
-    is_secure: bool = False  # the window forbids pictures of itself (FLAG_SECURE)
-    is_locked: bool = False  # the lock screen is there, also where an app may show over it
-    is_off: bool = False  # the display is off
+    is_secure: bool | None = None  # the window forbids pictures of itself (FLAG_SECURE)
+    is_locked: bool | None = None  # the lock screen is there, also where an app may show over it
+    is_off: bool | None = None  # the display is off
+
+
+@dataclass(frozen=True, slots=True)
+class LockState:
+    """Whether the phone is locked or off, None where it does not say."""
+
+    is_locked: bool | None = None
+    is_off: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ class Picture:
 
     image: Image
     is_black: bool  # nothing can be seen on it
-    is_secure: bool  # the window in focus forbids pictures of itself: the pixels say nothing
+    is_secure: bool | None  # the window in focus forbids pictures of itself: the pixels say nothing; None: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,10 @@ class Driver(Protocol):
         ...
 
     def foreground(self, deadline: Deadline) -> Foreground: ...
+
+    def lock_state(self, deadline: Deadline) -> LockState:
+        """Ask by another way than `foreground` whether the phone is locked or off."""
+        ...
 
     def display(self, deadline: Deadline) -> Display: ...
 

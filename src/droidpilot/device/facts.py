@@ -163,7 +163,8 @@ def _is_screen_on(power: str, window: str) -> bool | None:
     found = _WAKEFULNESS.search(power)
     if found is not None:
         return found[1] == "Awake"
-    return not readings.foreground(window).is_off if window else None
+    is_off = readings.foreground(window).is_off
+    return None if is_off is None else not is_off
 
 
 def _is_lock_secure(window: str) -> bool | None:

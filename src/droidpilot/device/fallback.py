@@ -15,7 +15,7 @@ from droidpilot.core.text import one_line, shorten
 from droidpilot.device import android, readings
 from droidpilot.device.adb import AdbServer
 from droidpilot.device.android import AndroidDriver
-from droidpilot.device.driver import App, DeviceFacts, Display, Driver, Foreground, Picture
+from droidpilot.device.driver import App, DeviceFacts, Display, Driver, Foreground, LockState, Picture
 from droidpilot.device.lifeline import Keep
 from droidpilot.device.plain import PlainDriver
 from droidpilot.screens.hierarchy import Bounds
@@ -66,6 +66,9 @@ class FallbackDriver:
 
     def foreground(self, deadline: Deadline) -> Foreground:
         return self._driver.foreground(deadline)
+
+    def lock_state(self, deadline: Deadline) -> LockState:
+        return self._driver.lock_state(deadline)
 
     def display(self, deadline: Deadline) -> Display:
         return self._driver.display(deadline)

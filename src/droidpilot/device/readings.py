@@ -6,33 +6,22 @@ Pure and tolerant; what cannot be read is None or empty, never a guess.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from droidpilot.core.errors import DeviceRefused, ScreenUnreadable
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device.driver import App, Foreground
+from droidpilot.device.driver import App
+from droidpilot.device.windows import COMPONENT as _COMPONENT
+from droidpilot.device.windows import PACKAGE as PACKAGE
+from droidpilot.device.windows import foreground as foreground
 from droidpilot.screens.hierarchy import Bounds
 from droidpilot.screens.selector import Selector
 
-#: Source: Android's package name grammar; strict, because it stands in a command on the phone.
-PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)+")
-_COMPONENT = re.compile(rf"({PACKAGE.pattern})/(\.?[A-Za-z_$][A-Za-z0-9_.$]*)")
-_FOCUS = re.compile(r"^[ \t]*mCurrentFocus=(.*)$", re.MULTILINE)
-_FOCUSED_APP = re.compile(r"^[ \t]*mFocusedApp=(.*)$", re.MULTILINE)
-_WINDOW = re.compile(r"Window\{([0-9a-f]+) (?:u\d+ )?([^}]*)\}")
-_FLAGS = re.compile(r"(?<![a-z])fl=(?:#([0-9a-f]{1,16})|([A-Z][A-Z_ ]*))")
-_FLAG_SECURE = 0x2000  # Source: WindowManager.LayoutParams
-#: Source: PhoneWindowManager, KeyguardController and KeyguardServiceDelegate of Android 7 to 14, which say it in their
-#: own words. "mDreamingLockscreen" is true whenever the lock screen is there, dreaming or not.
-_LOCKED = re.compile(
-    r"(?<![\w.])(?:mDreamingLockscreen|mShowingLockscreen|isKeyguardShowing|m?KeyguardShowing)=true\b"
-    r"|\bKeyguardServiceDelegate\s+showing=true\b"
-)
-#: Source: DisplayPolicy (mAwake) and KeyguardServiceDelegate (screenState) of the same.
-_OFF = re.compile(r"(?<![\w.])(?:mAwake=false|screenState=(?:SCREEN_STATE_)?OFF)\b")
 _PROPERTY = re.compile(r"^\[([^\]]+)\]: \[(.*)\]$", re.MULTILINE)
-_LABEL = re.compile(r"nonLocalizedLabel=(.*?)(?: icon=0x[0-9a-f]+| banner=0x[0-9a-f]+|$)")
+_LABEL = re.compile(r"(?:labelRes=\S+ )?nonLocalizedLabel=(.*?)(?: icon=0x[0-9a-f]+| banner=0x[0-9a-f]+|$)")
+_ACTIVITY = re.compile(r"[ \t]*Activity #(\d{1,6}):[ \t\r]*$")
+_COUNT = re.compile(r"\s*(\d{1,6}) activit(?:y|ies) found")
+_MAX_LABEL = 200
 #: Last parts of package names that say nothing about the app.
 _MUTE_PARTS = frozenset({"android", "app", "apps", "application", "client", "main", "mobile", "release", "prod", "ui"})
 
@@ -77,72 +66,6 @@ def properties(text: str) -> dict[str, str]:
     return dict(_PROPERTY.findall(text))
 
 
-def foreground(text: str) -> Foreground:
-    """Read the window with focus out of `dumpsys window`.
-
-    A window's title is chosen by its app, its `package=` by the system: where the window's own block is printed, that
-    decides, and a title only adds the activity. Source: WindowState.dump and DisplayContent.dump of Android 7 to 14.
-    """
-    focus = _first_named(_FOCUS.findall(text))
-    focused_app = _component(_first_named(_FOCUSED_APP.findall(text)))
-    window = _WINDOW.search(focus)
-    if window is None:
-        found, is_secure = focused_app or Foreground(None, None), False
-    else:
-        block = _block(text, window[1])
-        found, is_secure = _in_front(_component(window[2]), focused_app, _owner(block)), _is_secure(block)
-    is_locked, is_off = _LOCKED.search(text) is not None, _OFF.search(text) is not None
-    return replace(found, is_secure=is_secure, is_locked=is_locked, is_off=is_off)
-
-
-def _in_front(titled: Foreground | None, focused_app: Foreground | None, owner: str | None) -> Foreground:
-    if owner is not None:
-        candidates = (titled, focused_app)
-        return next((one for one in candidates if one is not None and one.package == owner), Foreground(owner, None))
-    if titled is not None and focused_app is not None and titled.package != focused_app.package:
-        return Foreground(None, None)
-    return titled or Foreground(None, None)
-
-
-def _first_named(found: list[str]) -> str:
-    """Return the first that is not null: the default display is printed first."""
-    return next((one for one in found if one.strip() not in ("", "null")), "")
-
-
-def _component(text: str) -> Foreground | None:
-    """Find `package/activity` in `text`; the activity is returned in full."""
-    found = _COMPONENT.search(text)
-    if found is None:
-        return None
-    package, activity = found[1], found[3]
-    return Foreground(package, package + activity if activity.startswith(".") else activity)
-
-
-def _block(text: str, window: str) -> str:
-    """Find the block of the dump that tells about the window with this hash; empty where there is none."""
-    block = re.search(
-        rf"^[ \t]*Window #\d+ Window\{{{window} .*?(?=^[ \t]*Window #\d+ |\Z)", text, re.MULTILINE | re.DOTALL
-    )
-    return block[0] if block else ""
-
-
-def _owner(block: str) -> str | None:
-    """Find the package that owns the window of this block."""
-    found = re.search(rf"\bpackage=({PACKAGE.pattern})(?:\s|$)", block)
-    return found[1] if found else None
-
-
-def _is_secure(block: str) -> bool:
-    """Tell whether the window of this block forbids pictures of itself.
-
-    Source: LayoutParams.toString, flag names since Android 9 (`fl=LAYOUT_IN_SCREEN SECURE`), a number before.
-    """
-    found = _FLAGS.search(block)
-    if found is None:
-        return False
-    return bool(int(found[1], 16) & _FLAG_SECURE) if found[1] else "SECURE" in found[2].split()
-
-
 def launcher_entries(text: str) -> dict[str, str]:
     """Read `package/activity` lines of `cmd package query-activities` in any of its forms, the first per package."""
     entries: dict[str, str] = {}
@@ -168,16 +91,38 @@ def apps(text: str) -> tuple[App, ...]:
     Most labels are resources that plain ADB cannot resolve: only a label that the phone prints is used, every other one
     is made from the last telling part of the package.
     """
-    labels: dict[str, str] = {}
-    package = ""
-    for line in text.splitlines():
-        word = line.strip()
-        if word.startswith("packageName="):
-            package = word.removeprefix("packageName=")
-        elif package and (found := _LABEL.search(word)) and found[1] not in ("", "null"):
-            labels.setdefault(package, found[1])
-    found_apps = [App(package, labels.get(package) or label_of(package)) for package in launcher_entries(text)]
+    entries = launcher_entries(text)
+    labels = _labels(text)
+    found_apps = [App(package, labels.get(package) or label_of(package)) for package in entries]
     return tuple(sorted(found_apps, key=lambda app: (app.label.casefold(), app.package)))
+
+
+def _labels(text: str) -> dict[str, str]:
+    """Read the labels that stand in the block of their own package.
+
+    A label is its app's to choose, line breaks included: of a block only the first package and the first label count,
+    and where the blocks are not those that the phone counted, no label is believed.
+    """
+    blocks: list[tuple[str, str]] = []
+    numbers: list[int] = []
+    for line in text.split("\n"):
+        if (head := _ACTIVITY.match(line)) is not None:
+            numbers.append(int(head[1]))
+            blocks.append(("", ""))
+        elif blocks:
+            package, label = blocks[-1]
+            word = line.strip()
+            if word.startswith("packageName=") and not package:
+                blocks[-1] = (word.removeprefix("packageName="), label)
+            elif package and not label and (found := _LABEL.match(word)) is not None:
+                blocks[-1] = (package, found[1] or "null")
+    counted = _COUNT.match(text)
+    if numbers != list(range(len(numbers))) or (counted is not None and int(counted[1]) != len(numbers)):
+        return {}
+    labels: dict[str, str] = {}
+    for package, label in blocks:
+        labels.setdefault(package, "" if label == "null" else shorten(one_line(label), _MAX_LABEL))
+    return labels
 
 
 def label_of(package: str) -> str:

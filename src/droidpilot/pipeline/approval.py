@@ -189,7 +189,7 @@ class ApprovalGate:
             return None, None, ""
         has_words = bool(case.labels or case.aim.words)
         is_unseen = case.aim.is_blind or (bool(case.aim.points) and not has_words)
-        is_blind = is_unseen and self._is_guarded(case.aim.package)
+        is_blind = is_unseen and any(self._is_guarded(package) for package in case.packages)
         if self._mode is AskMode.EVERY or case.signals or is_blind:
             return "confirm", None, UNSEEN if is_blind and not case.signals else ""
         return None, None, ""

@@ -10,7 +10,7 @@ from droidpilot.core.calls import Answer, Effect, ToolCall, Verdict
 from droidpilot.core.clock import Deadline
 from droidpilot.core.events import Judged
 from droidpilot.policy.risk import Signal
-from droidpilot.screens.hierarchy import Node
+from droidpilot.screens.hierarchy import Node, root_of
 from droidpilot.screens.labels import Label, label_of, raw_label
 from droidpilot.screens.screen import Screen, is_page
 from droidpilot.tools.registry import Aim, Arguments, Scene, Tool
@@ -47,6 +47,15 @@ class Case:
         return Effect.WRITE if self.tool is None else self.tool.effect
 
     @property
+    def packages(self) -> tuple[str | None, ...]:
+        """Every app that the call may touch, the aim's own first; the strictest that is said of any of them counts."""
+        if self.aim is None:
+            return (None,)
+        under = (*self.aim.nodes, *self.aim.maybe)
+        screen = self.scene.screen if self.scene is not None else None
+        return tuple(dict.fromkeys((self.aim.package, *(packages_of(screen, under) if screen is not None else ()))))
+
+    @property
     def refusal(self) -> Verdict | None:
         """The verdict that refuses, None while every gate allowed."""
         return next((verdict for verdict in self.verdicts if verdict.answer in _REFUSALS), None)
@@ -72,6 +81,20 @@ class Gate(Protocol):
     def name(self) -> str: ...
 
     def judge(self, case: Case) -> Verdict: ...
+
+
+def packages_of(screen: Screen, nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Return whose the nodes are: by their own word, which the app chooses, and by the windows that they lie in.
+
+    Where no window says that it is of the app in front, any may be.
+    """
+    found: dict[str, None] = {}
+    for node in nodes:
+        root = root_of(screen.hierarchy, node)
+        found |= dict.fromkeys(package for package in (node.package, root.package) if package)
+    if found and screen.package and all(root.package != screen.package for root in screen.hierarchy.roots()):
+        found[screen.package] = None
+    return tuple(found)
 
 
 def labels_under(screen: Screen, nodes: Iterable[Node]) -> tuple[Label, ...]:

@@ -48,7 +48,7 @@ from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Finding, Phone, Read
 #: Characters of a result that go back to the asker, screens apart (T29).
 RESULT_CHARS = 12_000
 #: Codes of refusals that tell of the phone, not of a target: they say nothing of what stands on the screen.
-_STATES = frozenset({"locked", "screen_off", "foreign_tree", "screen_taken"})
+_STATES = frozenset({"locked", "screen_off", "state_unknown", "foreign_tree", "screen_taken"})
 #: How many settled looks somebody else at the phone is given to come to rest.
 _PAUSES = 3
 #: What is said of a write that changed nothing (B35).
@@ -195,12 +195,15 @@ class Executor:
             return device_trouble(error)
         return self._unfit(case)
 
-    def _unfit(self, case: Case) -> Answered | None:
-        """Refuse what cannot be done to a phone in this state, before anybody is asked about it."""
+    def _unfit(self, case: Case, *, of_unknown_state: bool = False) -> Answered | None:
+        """Refuse what cannot be done to a phone in this state, before anybody is asked about it.
+
+        Where the state is not known, often the app is not either, and what the rules say of that comes first.
+        """
         if case.tool is None or case.scene is None:
             return None
         why = unfit(case.tool, case.arguments, case.aim, case.scene.screen, is_lock_allowed=self._is_lock_allowed)
-        if why is None:
+        if why is None or (why.code == "state_unknown") is not of_unknown_state:
             return None
         case.verdicts.append(Verdict("staleness", Answer.DENY, why.code, why.reason))
         return self._refused(case)
@@ -279,6 +282,8 @@ class Executor:
         """Ask the gates in order, the first one having been asked already; None where all allow."""
         try:
             for gate in self._gates[1:]:
+                if gate is self._approval and (refused := self._unfit(case, of_unknown_state=True)) is not None:
+                    return refused
                 verdict = self._judge_by(gate, case)
                 case.verdicts.append(verdict)
                 if case.refusal is not None:

@@ -16,6 +16,9 @@ from droidpilot.tools.registry import Aim, Tool
 #: Keys that wake a phone, or let it sleep: the only things that can be done to one that is off or locked.
 WAKING = frozenset({"power", "wakeup"})
 
+#: Keys that need no tree: they lead away from whatever is there, and press nothing of it.
+LEAVING = frozenset({"home", "back", "recents"})
+
 _WAKE = "press wakeup wakes it"
 
 
@@ -23,7 +26,7 @@ _WAKE = "press wakeup wakes it"
 class Unfit:
     """Why nothing was sent."""
 
-    code: str  # screen_off, locked, foreign_tree
+    code: str  # screen_off, locked, state_unknown, foreign_tree
     reason: str
 
 
@@ -32,7 +35,7 @@ def unfit(
 ) -> Unfit | None:
     """Say why `tool` must not be run on a phone in this state; None where it may.
 
-    `aim` is None where nothing was aimed at yet. `is_lock_allowed`: a person allowed to act on the lock screen.
+    `is_lock_allowed`: a person allowed to act on the lock screen.
     """
     if tool.effect is not Effect.WRITE or not tool.needs_screen:
         return None
@@ -47,7 +50,13 @@ def unfit(
             "locked",
             "the phone is locked, so nothing was sent; a person must unlock it (or allow it with lock_screen = true)",
         )
-    if health.is_foreign and aim is not None and (aim.points or aim.nodes or aim.maybe):
+    if health.is_state_unknown:
+        return Unfit(
+            "state_unknown",
+            "the phone does not say whether it is locked or off, so nothing was sent; look again, and if it stays so "
+            "have a person look at the phone",
+        )
+    if health.is_foreign and key not in LEAVING:
         return Unfit(
             "foreign_tree",
             f"what can be read is not of {screen.package or 'the app in front'}, so nothing was sent; look again",

@@ -78,7 +78,7 @@ def target_key(case: Case, aim: Aim, screen: Screen) -> str:
     under = (*aim.nodes, *aim.maybe)
     nodes = [[*node_identity(node), *_state(node)] for node in under]
     said = [label.raw for label in (*labels_under(screen, under), *said_within(screen, aim.nodes))]
-    decided_on = _decided_on(screen) if case.was_asked else []
+    decided_on = _decided_on(screen, under) if case.was_asked else []
     return _digest([aim.package, screen.package, screen.activity, nodes, said, aim.words, decided_on])
 
 
@@ -91,12 +91,21 @@ def _state(node: Node) -> list[object]:
     return [node.hint, node.enabled, node.checked, node.selected]
 
 
-def _decided_on(screen: Screen) -> list[object]:
-    return [
-        [node.text, node.desc, *_state(node)]
-        for node in screen.nodes
-        if not is_helper_package(node.package) or node.package == screen.package
-    ]
+def _decided_on(screen: Screen, under: tuple[Node, ...]) -> list[object]:
+    """Return what the screen says, without what lies over apps.
+
+    That goes by windows, since an app may have its nodes say that they are of the system's bars. The window under the
+    finger counts whatever it says of itself, and all do where none is of the app in front.
+    """
+    roots = screen.hierarchy.roots()
+    touched = {node.window for node in under}
+    has_front = any(root.package == screen.package for root in roots)
+    over = {
+        root.window
+        for root in roots
+        if has_front and is_helper_package(root.package) and root.package != screen.package
+    } - touched
+    return [[node.text, node.desc, *_state(node)] for node in screen.nodes if node.window not in over]
 
 
 def _taker(nodes: tuple[Node, ...]) -> Node | None:

@@ -140,6 +140,11 @@ def unmatchable_tools(registry: Registry, clock: Clock) -> frozenset[str]:
     return frozenset(name for name, case in cases.items() if case.aim is not None and not case.aim.is_matchable)
 
 
+def tools_without_app(registry: Registry) -> frozenset[str]:
+    """Return the tools that touch no app."""
+    return frozenset(name for name, tool in registry.tools.items() if not tool.needs_screen)
+
+
 def _case(tool: Tool, arguments: Mapping[str, str], thing: Thing, clock: Clock) -> Case:
     """Describe the call as the executor does, on a screen with one thing."""
     given = {**_filled(tool, arguments, thing), **arguments}

@@ -264,6 +264,20 @@ class Observer:
         self._pace.note(self._clock.monotonic() - started)
         return found
 
+    def _state(self, front: Foreground, deadline: Deadline) -> Foreground:
+        """Ask by another way whether the phone is locked or off, where the first answer did not say. Fails nothing."""
+        if front.is_locked is not None and front.is_off is not None:
+            return front
+        try:
+            said = self._driver.lock_state(deadline.sooner(self._pace.patience_s))
+        except DeviceError:
+            return front
+        return replace(
+            front,
+            is_locked=said.is_locked if front.is_locked is None else front.is_locked,
+            is_off=said.is_off if front.is_off is None else front.is_off,
+        )
+
     def _look_around(self, dump: _Dump, deadline: Deadline) -> tuple[_Dump, Foreground | None, Display]:
         """Read what a dump does not say; where the tree is not that of the app in front, read both again."""
         front = self._front(deadline)
@@ -282,7 +296,7 @@ class Observer:
         dump, front, display = self._look_around(read, deadline)
         if dump is not read and dump.fingerprint != read.fingerprint:
             rest = replace(rest, is_settled=False)
-        foreground = front or Foreground(None, None)
+        foreground = self._state(front or Foreground(None, None), deadline)
         self._number += 1
         self._keep_passwords_back(dump.hierarchy)
         screen = self._screen(dump, foreground, display, rest, notes=() if front is not None else (NO_FRONT,))
@@ -411,4 +425,5 @@ def _looks_like(one: Screen, other: Screen) -> bool:
 
 def _state(screen: Screen) -> tuple[bool, ...]:
     """Return what a phone in the same picture may be: a dark one still has its tree."""
-    return screen.health.is_off, screen.health.is_locked, screen.health.is_foreign
+    health = screen.health
+    return health.is_off, health.is_locked, health.is_state_unknown, health.is_foreign

@@ -55,7 +55,8 @@ class Pictures:
         """Wait for its turn, let the screen settle, and take a picture; also of a screen whose text cannot be read.
 
         Raises:
-            ToolError: code `secure_screen` or `black_picture`: there is nothing to be seen on it.
+            ToolError: code `secure_screen` or `secure_unknown`: it forbids pictures of itself, or may;
+                `black_picture`: there is nothing to be seen on it.
             DeviceError: code `capture_failed` where the phone gave no picture.
         """
         self._wait(deadline)
@@ -95,7 +96,7 @@ class Pictures:
             picture = self._driver.screenshot(deadline)
         except DeviceError:
             return b""
-        return b"" if picture.is_secure or picture.is_black else shrunk(picture.image, self._limits).data
+        return b"" if picture.is_secure is not False or picture.is_black else shrunk(picture.image, self._limits).data
 
     def _wait(self, deadline: Deadline) -> None:
         left_s = self._taken_at + GAP_S - self._clock.monotonic()
@@ -115,6 +116,12 @@ def _refuse_nothing(picture: Picture, screen: Screen) -> None:
             f"{screen.package or 'the app in front'} forbids pictures of this screen",
             code="secure_screen",
             hint="the screen's text can still be read: use ui_tree",
+        )
+    if picture.is_secure is None:
+        raise ToolError(
+            "the phone does not say whether this screen forbids pictures of itself, which counts as if it did",
+            code="secure_unknown",
+            hint="the screen's text can still be read: use ui_tree; or try again later",
         )
     if picture.is_black:
         raise ToolError(

@@ -43,6 +43,7 @@ class Question:
             labels=[label.raw for label in labels],
             also=list(self.query.ids),
             is_matchable=self.query.is_matchable,
+            has_app=self.query.has_app,
         )
 
 
@@ -55,6 +56,7 @@ def question_of(judged: Judged) -> Question:
         labels=tuple(QueryLabel(raw=form.raw, cleaned=form.cleaned, folded=form.folded) for form in forms),
         ids=tuple(judged.also),
         is_matchable=judged.is_matchable,
+        has_app=judged.has_app,
     )
     return Question(query, frozenset(judged.over))
 
@@ -75,7 +77,7 @@ def rule_query(tool: str, case: Case) -> RuleQuery:
     if aim is None:
         return RuleQuery(tool=tool, packages=(None,), is_matchable=False)
     under = (*aim.nodes, *aim.maybe)
-    packages = dict.fromkeys([aim.package, *(node.package for node in under if node.package)])
+    packages = dict.fromkeys(case.packages)
     if case.scene is not None and case.scene.screen.package is None:
         # The phone did not say who is in front: what the nodes say of themselves is a guess (B17).
         packages[None] = None
@@ -86,7 +88,14 @@ def rule_query(tool: str, case: Case) -> RuleQuery:
     for label in (*case.said_too, *case.said_inside):
         also += [label.raw, label.cleaned, label.folded]
     ids = tuple(dict.fromkeys(also))
-    return RuleQuery(tool=tool, packages=tuple(packages), labels=tuple(seen), ids=ids, is_matchable=aim.is_matchable)
+    return RuleQuery(
+        tool=tool,
+        packages=tuple(packages),
+        labels=tuple(seen),
+        ids=ids,
+        is_matchable=aim.is_matchable,
+        has_app=case.tool is None or case.tool.needs_screen,
+    )
 
 
 def _names_an_app(rule: Rule) -> bool:

@@ -16,13 +16,12 @@ def signals_of(case: Case) -> tuple[Signal, ...]:
     if aim is None or case.tool is None or case.effect is Effect.READ:
         return ()
     under = (*aim.nodes, *aim.maybe)
-    packages = dict.fromkeys([aim.package, *(node.package for node in under if node.package)])
     ids = tuple(node.resource_id for node in under if node.resource_id)
     signals = assess(
         RiskInput(
             tool=_kind(case),
             effect=case.effect,
-            packages=tuple(packages),
+            packages=case.packages,
             # A finger that moves over labels presses none of them.
             labels=() if aim.is_gesture_over else (*case.labels, *case.said_too),
             ids=() if aim.is_gesture_over else ids,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from droidpilot.core.calls import Answer
 from droidpilot.pipeline.questions import Question
 from droidpilot.policy.rules import RuleQuery, RuleSet, strictest
+from droidpilot.screens.hierarchy import root_of
 from droidpilot.screens.screen import Screen, keyboard_windows
 
 #: Readings of the screen, and the tools that a rule denies or asks for them by: a picture shows all that text does.
@@ -28,8 +29,8 @@ def reading_questions(screen: Screen, tools: tuple[str, ...] = _TEXT) -> tuple[Q
     for node in screen.nodes:
         # A node that does not say whose it is may be anybody's, but for bare frames, which say nothing at all.
         package = node.package or (None if node.text or node.desc or node.hint else screen.package)
-        if package not in packages:
-            packages[package] = package == _SYSTEM_BARS or node.window in keyboards
+        is_over = node.window in keyboards or root_of(screen.hierarchy, node).package == _SYSTEM_BARS
+        packages[package] = packages.get(package, True) and is_over
     over = frozenset(package for package, is_over in packages.items() if is_over)
     return tuple(Question(RuleQuery(tool=tool, packages=tuple(packages), is_matchable=False), over) for tool in tools)
 

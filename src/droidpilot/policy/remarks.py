@@ -21,19 +21,26 @@ class Remark:
     text: str
 
 
-def remarks(rules: Sequence[Rule], *, unmatchable: Iterable[str] = ()) -> tuple[Remark, ...]:
+def remarks(
+    rules: Sequence[Rule], *, unmatchable: Iterable[str] = (), without_app: Iterable[str] = ()
+) -> tuple[Remark, ...]:
     """Return what should be known about the lines of one list, in their order.
 
-    `unmatchable` are the tools with nothing for `matching` to see.
+    `unmatchable` are the tools with nothing for `matching` to see, `without_app` those that touch no app.
     """
-    blind = sorted(unmatchable)
+    blind, appless = sorted(unmatchable), frozenset(without_app)
     found: list[Remark] = []
     for index, rule in enumerate(rules):
         shadow = next((earlier for earlier in rules[:index] if _covers(earlier, rule)), None)
         if shadow is not None:
             found.append(Remark(rule, f"{_shadowed(shadow, rule)} line {shadow.line} decides first: {shadow.text}"))
+        elif rule.package_glob is not None and rule.tool_glob in appless:
+            found.append(
+                Remark(rule, f"can never decide: {rule.tool_glob} touches no app, so no line with `in` is for it")
+            )
         elif rule.pattern is not None:
-            found.extend(_blind_remarks(rule, rules[:index], blind))
+            met = [tool for tool in blind if rule.package_glob is None or tool not in appless]
+            found.extend(_blind_remarks(rule, rules[:index], met))
     return tuple(found)
 
 

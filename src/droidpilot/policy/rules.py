@@ -45,6 +45,7 @@ class RuleQuery:
     labels: tuple[QueryLabel, ...] = ()  # of every labelled node under the finger
     ids: tuple[str, ...] = ()  # resource ids behind their `/`; they count for deny and ask only
     is_matchable: bool = True  # False for a tool where there is nothing to match on: wait, ui_tree
+    has_app: bool = True  # False for a tool that touches no app by its nature: wait, done; no line with `in` is for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,8 @@ class _Lines:
 
     def decide(self, query: RuleQuery, package: str | None, found: _Matches) -> Decision:
         for rule in self._candidates_for(query.tool, package):
+            if rule.package_glob is not None and not query.has_app:
+                continue
             if rule.package_glob is not None and package is None:
                 if rule.verb is Answer.ALLOW:
                     continue

@@ -108,6 +108,13 @@ class Node(NamedTuple):
         return self.clickable or self.long_clickable or self.checkable or self.scrollable or self.is_editable
 
 
+def root_of(hierarchy: Hierarchy, node: Node) -> Node:
+    """Return the window that a node lies in."""
+    while node.parent >= 0:
+        node = hierarchy.nodes[node.parent]
+    return node
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
     """All nodes of one dump in preorder. `repairs` says in words what had to be mended to read it."""

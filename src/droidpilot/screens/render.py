@@ -142,6 +142,7 @@ def health_line(screen: Screen, cut: str = "") -> str:
         for words, is_said in (
             ("display off", health.is_off),
             ("locked", health.is_locked),
+            ("the phone does not say whether it is locked or off", health.is_state_unknown),
             ("secure: pictures of it are black", health.is_secure),
             (f"turned: rotation was {turned}, is {screen.rotation}", turned is not None),
             ("keyboard open", health.has_keyboard),
@@ -256,6 +257,7 @@ def screen_json(screen: Screen) -> dict[str, Any]:
             "keyboard": screen.health.has_keyboard,
             "locked": screen.health.is_locked,
             "off": screen.health.is_off,
+            "state_unknown": screen.health.is_state_unknown,
             "secure": screen.health.is_secure,
             "never_idle": screen.health.is_never_idle,
             "foreign": screen.health.is_foreign,

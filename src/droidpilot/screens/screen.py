@@ -42,6 +42,7 @@ class Health:
     has_keyboard: bool = False  # an input-method window is part of the dump
     is_locked: bool = False  # the lock screen is there
     is_off: bool = False  # the display is off
+    is_state_unknown: bool = False  # the phone does not say whether it is locked or off
     is_secure: bool = False  # the window in focus forbids pictures of itself; its nodes can be read all the same
     is_never_idle: bool = False  # something on it moves for ever; the rest of it is still
     is_foreign: bool = False  # the nodes are not those of the app that has the focus
@@ -53,11 +54,11 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What the phone itself says about the state it is in."""
+    """What the phone itself says about the state it is in, None where it does not."""
 
-    is_locked: bool = False
-    is_off: bool = False
-    is_secure: bool = False
+    is_locked: bool | None = False
+    is_off: bool | None = False
+    is_secure: bool | None = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,9 +119,10 @@ def make_screen(
     health = replace(
         health_of(hierarchy, package, display, is_settled=is_settled),
         is_never_idle=is_never_idle,
-        is_locked=power.is_locked,
-        is_off=power.is_off,
-        is_secure=power.is_secure,
+        is_locked=power.is_locked is True,
+        is_off=power.is_off is True,
+        is_state_unknown=power.is_locked is None or power.is_off is None,
+        is_secure=power.is_secure is True,
         is_foreign=is_foreign(hierarchy, foreground_package),
     )
     return Screen(

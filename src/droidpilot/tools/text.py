@@ -7,6 +7,7 @@ the keyboard be switched. A text that no route can carry is refused before anyth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -273,6 +274,10 @@ class PressArguments(Arguments):
 _CONFIRMING = frozenset({"enter", "dpad_center", "space", "search"})
 
 
+#: What home screens are called. Source: packages of AOSP, Google, Samsung, Xiaomi, Huawei, OnePlus, Sony, Motorola.
+_LAUNCHER = re.compile(r"launcher|trebuchet|lawnchair|\.home$|miui\.home")
+
+
 def default_buttons(hierarchy: Hierarchy) -> Iterator[Node]:
     """Yield what enter may press: the focused node; for a text field also the buttons of its window.
 
@@ -323,6 +328,14 @@ class Press:
         return Done(text="")
 
     def look_after(self, arguments: Arguments, aim: Aim, before: Screen, after: Screen) -> bool | None:
-        """Another app or page in front shows that back, home or recents arrived; nothing else is proof."""
-        is_away = (before.package, before.activity) != (after.package, after.activity)
-        return True if is_away and aim.words[0] in ("back", "home", "recents") else None
+        """A launcher that came to the front shows that home arrived, another page of the same app that back did.
+
+        Nothing else is proof: an app may come to the front by itself.
+        """
+        key = aim.words[0]
+        if before.package is None or after.package is None:
+            return None
+        if key == "back" and before.package == after.package:
+            return True if None not in (pages := (before.activity, after.activity)) and pages[0] != pages[1] else None
+        is_launcher = before.package != after.package and _LAUNCHER.search(after.package) is not None
+        return True if key == "home" and is_launcher else None

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from droidpilot.core.calls import Effect, Tier
 from droidpilot.core.errors import TargetError
 from droidpilot.core.text import shorten
-from droidpilot.screens.hierarchy import Bounds, Node
+from droidpilot.screens.hierarchy import Bounds, Node, root_of
 from droidpilot.screens.hits import covered_by, tap_point, target_nodes
 from droidpilot.screens.labels import clean, label_of, raw_label
 from droidpilot.screens.screen import Screen, is_page, keyboard_windows, visible_bounds
@@ -153,8 +153,15 @@ def aim_at_ref(scene: Scene, ref: int) -> tuple[Node, int, int]:
 
 
 def package_at(screen: Screen, nodes: tuple[Node, ...]) -> str | None:
-    """Return the package that a touch goes to: that of the topmost node, else the app in front."""
-    return next((node.package for node in nodes if node.package), screen.package)
+    """Return the package that a touch goes to: the app in front, where the topmost node or its window is of it.
+
+    Else that of the window: what a node says of itself is its app's to choose.
+    """
+    top = next((node for node in nodes if node.package), None)
+    if top is None:
+        return screen.package
+    window = root_of(screen.hierarchy, top).package or top.package
+    return screen.package if screen.package == top.package else window
 
 
 class _Press(_Gesture):

@@ -85,9 +85,11 @@ def _window(phone: Phone, words: list[str]) -> str:
         flags += "" if line.can_have_focus else "NOT_FOCUSABLE NOT_TOUCH_MODAL "
         flags += "SECURE " if line.is_secure else ""
         b = line.bounds
+        owner = phone.packages[line.package].uid if line.package in phone.packages else 1000
         out.append(
             f"  Window #{number} {line.title}:\n"
-            f"    mDisplayId=0 rootTaskId=12 mSession=Session{{8d2f 2000:u0a10}} package={line.package}\n"
+            f"    mDisplayId=0 rootTaskId=12 mSession=Session{{8d2f 2000:u0a10}} mClient=android.os.Proxy@5c1f\n"
+            f"    mOwnerUid={owner} showForAllUsers=false package={line.package} appop=NONE\n"
             f"    mAttrs={{(0,0)(fillxfill) sim={{adjust=resize}} ty={line.type} wanim=0x10302f8\n"
             f"      fl={flags}SPLIT_TOUCH HARDWARE_ACCELERATED\n"
             f"      pfl=FORCE_DRAW_STATUS_BAR_BACKGROUND USE_BLAST}}\n"
@@ -125,6 +127,8 @@ def _activity(phone: Phone, words: list[str]) -> str:
         f"  topResumedActivity={resumed}\n"
         f"  mResumedActivity: {resumed}\n"
         f"  mFocusedApp=ActivityRecord{{a1b2c3d u0 {record} t12}}\n"
+        "  KeyguardController:\n"
+        f"    KeyguardShowing={str(phone.keyguard.is_showing).lower()} AodShowing=false KeyguardGoingAway=false\n"
     )
 
 
