@@ -6,7 +6,7 @@ Pure and tolerant; what cannot be read is None or empty, never a guess.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from droidpilot.core.errors import DeviceRefused, ScreenUnreadable
@@ -22,7 +22,27 @@ _FOCUS = re.compile(r"^[ \t]*mCurrentFocus=(.*)$", re.MULTILINE)
 _FOCUSED_APP = re.compile(r"^[ \t]*mFocusedApp=(.*)$", re.MULTILINE)
 _WINDOW = re.compile(r"Window\{([0-9a-f]+) (?:u\d+ )?([^}]*)\}")
 _FLAGS = re.compile(r"(?<![a-z])fl=(?:#([0-9a-f]{1,16})|([A-Z][A-Z_ ]*))")
-_FLAG_SECURE = 0x2000  # Source: WindowManager.LayoutParams
+_FLAG_SECURE, _FLAG_NOT_TOUCHABLE = 0x2000, 0x10  # Source: WindowManager.LayoutParams
+#: Source: WindowState.dump and WindowFrames.dump of Android 7 to 14. The list of windows begins with the topmost; a list
+#: before the last one is that of the last ANR.
+_WINDOWS = "WINDOW MANAGER WINDOWS"
+_WINDOW_HEAD = re.compile(r"^[ \t]*Window #\d+ Window\{([0-9a-f]+) ", re.MULTILINE)
+_ELSEWHERE = re.compile(r"\bmDisplayId=(?!0\b)\d")
+_UNSEEN = re.compile(
+    r"(?<!\w)(?:isVisible|isOnScreen|mHasSurface|isReadyForDisplay\(\))=false\b|\bmViewVisibility=0x[48]\b"
+)
+_FRAMES = (
+    re.compile(r"\bFrames:.{0,600}?(?<!\w)m?[fF]rame=\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]", re.DOTALL),
+    re.compile(r"(?<!\w)mFrame=\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]"),
+)
+_REGION = re.compile(r"\btouchable region=SkRegion\(([^\n]*)\)")
+_RECTANGLE = re.compile(r"\((-?\d+),(-?\d+),(-?\d+),(-?\d+)\)")
+_KEYBOARD_TYPE = re.compile(r"(?<!\w)ty=(?:INPUT_METHOD|2011)\b")
+#: Where a window that takes touches does not say where it stands: everywhere.
+_EVERYWHERE = Bounds(0, 0, 99_999, 99_999)
+#: Over every layer that a dump could give by itself.
+_COVER_LAYER = 1_000_000
+_FIRST_NODE = re.compile(rb"<node(?=[\s/>])")
 #: Source: PhoneWindowManager, KeyguardController and KeyguardServiceDelegate of Android 7 to 14, which say it in their
 #: own words. "mDreamingLockscreen" is true whenever the lock screen is there, dreaming or not.
 _LOCKED = re.compile(
@@ -137,10 +157,71 @@ def _is_secure(block: str) -> bool:
 
     Source: LayoutParams.toString, flag names since Android 9 (`fl=LAYOUT_IN_SCREEN SECURE`), a number before.
     """
+    return _has_flag(block, _FLAG_SECURE, "SECURE")
+
+
+def _has_flag(block: str, bit: int, name: str) -> bool:
     found = _FLAGS.search(block)
     if found is None:
         return False
-    return bool(int(found[1], 16) & _FLAG_SECURE) if found[1] else "SECURE" in found[2].split()
+    return bool(int(found[1], 16) & bit) if found[1] else name in found[2].split()
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """A place where a window over the one with focus takes the touches."""
+
+    package: str  # empty where the phone does not say whose it is
+    bounds: Bounds
+    is_keyboard: bool = False
+
+
+def covers(text: str) -> tuple[Cover, ...] | None:
+    """Read out of `dumpsys window` what lies over the window with focus, topmost first; None where it does not tell."""
+    focus = _WINDOW.search(_first_named(_FOCUS.findall(text)))
+    if focus is None:
+        return None
+    windows = text[max(0, text.rfind(_WINDOWS)) :]
+    heads = list(_WINDOW_HEAD.finditer(windows))
+    found: list[Cover] = []
+    for head, after in zip(heads, [*(one.start() for one in heads[1:]), len(windows)], strict=True):
+        if head[1] == focus[1]:
+            return tuple(found)
+        found.extend(_covers_of(windows[head.end() : after]))
+    return None
+
+
+def _covers_of(block: str) -> list[Cover]:
+    if _ELSEWHERE.search(block) or _UNSEEN.search(block) or _has_flag(block, _FLAG_NOT_TOUCHABLE, "NOT_TOUCHABLE"):
+        return []
+    region = _REGION.search(block)
+    if region is not None:
+        places = [Bounds(*map(int, sides)) for sides in _RECTANGLE.findall(region[1])]
+    else:
+        frame = next(filter(None, (pattern.search(block) for pattern in _FRAMES)), None)
+        places = [_EVERYWHERE if frame is None else Bounds(*map(int, frame.groups()))]
+    is_keyboard = _KEYBOARD_TYPE.search(block) is not None
+    return [Cover(_owner(block) or "", place, is_keyboard) for place in places if not place.is_empty]
+
+
+def with_covers(data: bytes, found: tuple[Cover, ...]) -> bytes:
+    """Add to a dump of one window what lies over it: a root without class and children for each place."""
+    first = _FIRST_NODE.search(data)
+    if first is None or not found:
+        return data
+    roots = "".join(_root_of(cover, _COVER_LAYER + len(found) - number) for number, cover in enumerate(found))
+    # With a layer for every root their order is no guess.
+    layer = b"" if b"window-layer=" in data else b' window-layer="0"'
+    return data[: first.start()] + roots.encode() + data[first.start() : first.end()] + layer + data[first.end() :]
+
+
+def _root_of(cover: Cover, layer: int) -> str:
+    b = cover.bounds
+    kind = ' window-type="input_method"' if cover.is_keyboard else ""
+    return (
+        f'<node package="{cover.package}" bounds="[{b.left},{b.top}][{b.right},{b.bottom}]" '
+        f'window-layer="{layer}"{kind} />'
+    )
 
 
 def launcher_entries(text: str) -> dict[str, str]:
