@@ -56,7 +56,7 @@ _LAUNCH_FLAGS = ("-f", "0x10200000")
 class AndroidDriver:
     """One phone. `connect` builds it; every method raises DeviceError and nothing else."""
 
-    _is_by_shell = False  # every read of it is a command of the shell
+    _proves_itself = False  # every read of it is a command of the shell
 
     def __init__(
         self, link: PhoneLink, server: PhoneServer, clock: Clock, facts: DeviceFacts, line: Lifeline | None = None
@@ -296,7 +296,7 @@ class AndroidDriver:
         while True:
             try:
                 is_reading = False
-                self._line.before_read(deadline, by_shell=by_shell or self._is_by_shell)
+                self._line.before_read(deadline, by_shell=by_shell or self._proves_itself)
                 if is_restart_due:
                     # What was gone before it was asked may have gone with the line; a look that ended it is its death.
                     self.deaths += has_broken

@@ -37,7 +37,7 @@ _MAX_DUMP_BYTES = 16 * 1024 * 1024
 class PlainDriver(AndroidDriver):
     """One phone by plain ADB. It never starts anything on the phone that outlives a call."""
 
-    _is_by_shell = True
+    _proves_itself = True
 
     def __init__(self, link: PhoneLink, clock: Clock, facts: DeviceFacts, line: Lifeline | None = None) -> None:
         super().__init__(link, PhoneServer(link, clock), clock, replace(facts, is_plain=True), line)

@@ -23,8 +23,8 @@ _FOCUSED_APP = re.compile(r"^[ \t]*mFocusedApp=(.*)$", re.MULTILINE)
 _WINDOW = re.compile(r"Window\{([0-9a-f]+) (?:u\d+ )?([^}]*)\}")
 _FLAGS = re.compile(r"(?<![a-z])fl=(?:#([0-9a-f]{1,16})|([A-Z][A-Z_ ]*))")
 _FLAG_SECURE, _FLAG_NOT_TOUCHABLE = 0x2000, 0x10  # Source: WindowManager.LayoutParams
-#: Source: WindowState.dump and WindowFrames.dump of Android 7 to 14. The list of windows begins with the topmost; a list
-#: before the last one is that of the last ANR.
+#: Source: WindowState.dump and WindowFrames.dump of Android 7 to 14. The list of windows begins with the topmost; one
+#: before the last list is that of the last ANR.
 _WINDOWS = "WINDOW MANAGER WINDOWS"
 _WINDOW_HEAD = re.compile(r"^[ \t]*Window #\d+ Window\{([0-9a-f]+) ", re.MULTILINE)
 _ELSEWHERE = re.compile(r"\bmDisplayId=(?!0\b)\d")
@@ -184,10 +184,11 @@ def covers(text: str) -> tuple[Cover, ...] | None:
     windows = text[max(0, text.rfind(_WINDOWS)) :]
     heads = list(_WINDOW_HEAD.finditer(windows))
     found: list[Cover] = []
-    for head, after in zip(heads, [*(one.start() for one in heads[1:]), len(windows)], strict=True):
+    for number, head in enumerate(heads):
         if head[1] == focus[1]:
             return tuple(found)
-        found.extend(_covers_of(windows[head.end() : after]))
+        end = heads[number + 1].start() if number + 1 < len(heads) else len(windows)
+        found.extend(_covers_of(windows[head.end() : end]))
     return None
 
 

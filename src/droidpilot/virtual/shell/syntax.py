@@ -1,7 +1,8 @@
 """The grammar of the mini shell: quotes, `;` `&&` `||` `|` `>` `>>` `<` `2>&1`, `$VAR`, `$?`, `VAR=value`,
 `"$(command)"`.
 
-Not a shell for people: loops, functions, globs and substitutions outside of quotes are refused. This file must never know a command.
+Not a shell for people: loops, functions, globs and substitutions outside of quotes are refused. This file must never
+know a command.
 """
 
 from __future__ import annotations
