@@ -345,8 +345,8 @@ def test_somebody_elses_helper_on_another_phone_is_not_read(
         with pytest.raises(DeviceUnavailable) as caught:
             call(within(10))
         assert caught.value.code == "other_phone"
-    for one in (driver, *others):
-        one.close()
+    for opened in (driver, *others):
+        opened.close()
     for phone in (first, second):
         adb.ask(f"host:disconnect:{phone.serial}", within(10))
     assert inputs(first) == inputs(second) == 0
