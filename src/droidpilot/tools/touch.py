@@ -358,6 +358,8 @@ class Scroll(_Gesture):
         nodes = nodes_along(screen, path(start, end))
         under_start = target_nodes(screen.hierarchy, *start, screen.display)
         is_press = presses(screen, start, end)
+        if is_press:
+            refuse_unseen(screen, under_start)
         return Aim(
             sentence=f"Scroll {arguments.direction}" + (" by a page" if arguments.step == "page" else ""),
             package=package_at(screen, under_start),
