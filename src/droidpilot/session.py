@@ -455,7 +455,7 @@ def _keep(
     """Say how the line to the phone is kept. The adb server of a virtual phone is that phone's own, to start and end.
 
     A virtual phone has no other serial, and those of one seed are all alike: its lease needs no second name. The
-    keeper's own `link` follows where the phone moved to.
+    keeper's own `link` follows where the phone moved to, and is held to the phone that the driver reached.
     """
     server = AdbServer(address.adb_port)
 
@@ -464,11 +464,16 @@ def _keep(
             link.move_to(event.serial)
         record.append(event)
 
+    def identified(phone: str) -> None:
+        link.pin(phone)
+        if not address.is_virtual:
+            lease.add_phone(phone)
+
     return Keep(
         patience_s=prepared.plan.settings.link_patience_s,
         start_server=None if address.is_virtual else lambda: ensure_server(server, clock),
         tell=tell,
-        identified=None if address.is_virtual else lease.add_phone,
+        identified=identified,
         check_stop=stop.check,
     )
 

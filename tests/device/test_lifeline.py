@@ -17,10 +17,14 @@ from droidpilot.core.stop import Stop
 from droidpilot.device.adb import AdbServer, PhoneLink
 from droidpilot.device.adb_server import PrivateServer, ensure_server, start_private_server
 from droidpilot.device.adb_trouble import adb_binary
-from droidpilot.device.android import AndroidDriver, connect
+from droidpilot.device.android import AndroidDriver, connect, reach
 from droidpilot.device.attached import connect_tcp, list_devices
 from droidpilot.device.driver import Foreground
+from droidpilot.device.keeper import Keeper, left_behind
+from droidpilot.device.keyboard import AdbKeyboard
 from droidpilot.device.lifeline import MAX_BREAKS, Keep, Lifeline, phone_id
+from droidpilot.device.plain import PlainDriver
+from droidpilot.virtual.apps.packages import FIELDS
 from droidpilot.virtual.server import VirtualPhone, running_phone
 
 Within = Callable[[float], Deadline]
@@ -271,6 +275,118 @@ def test_field_35_a_swap_that_nobody_noticed_is_noticed_before_the_first_byte_of
     others.close()
     adb.ask(f"host:disconnect:{second.serial}", within(10))
     assert inputs(first) == inputs(second) == 0
+
+
+@pytest.fixture
+def swap(
+    adb: AdbServer, swapped: tuple[VirtualPhone, VirtualPhone, CutProxy, str], within: Within
+) -> Callable[[], None]:
+    """Put the other phone to the address, with the same app in front, and let adb take it for the old one."""
+    first, second, proxy, serial = swapped
+
+    def swap() -> None:
+        for one in (first, second):
+            one.phone.start(FIELDS)
+        proxy.lead_to(second.port)
+        deadline = within(20)
+        while is_ready(adb, serial, deadline):
+            SystemClock().sleep(0.02)
+        while not is_ready(adb, serial, deadline):
+            SystemClock().sleep(0.02)
+
+    return swap
+
+
+def test_plain_adb_reads_and_does_nothing_on_another_phone(
+    adb: AdbServer,
+    swapped: tuple[VirtualPhone, VirtualPhone, CutProxy, str],
+    swap: Callable[[], None],
+    within: Within,
+) -> None:
+    _, second, _, serial = swapped
+    clock = SystemClock()
+    reached = reach(adb, serial, clock=clock, deadline=within(10))
+    driver = PlainDriver(reached.link, clock, reached.facts, reached.line)
+    assert b"<hierarchy" in driver.dump(within(10)) and driver.screenshot(within(10)).image is not None
+    swap()
+    calls: list[Callable[[], object]] = [
+        lambda: driver.dump(within(10)),
+        lambda: driver.foreground(within(10)),
+        lambda: driver.screenshot(within(10)),
+        lambda: driver.tap(5, 5, within(10)),
+        lambda: driver.type_keys("abc", within(10), erase=0),
+        # without the check before it: the line itself proves where it runs
+        lambda: reached.link.script([["input", "tap", "5", "5"]], within(10), sent="unknown"),
+        lambda: reached.link.output(["getprop"], within(10), most_bytes=10_000),
+    ]
+    for call in calls:
+        with pytest.raises(DeviceUnavailable) as caught:
+            call()
+        assert (caught.value.code, caught.value.sent) == ("other_phone", "no")
+        assert "VIRTUAL00000002" in caught.value.message
+    assert inputs(second) == 0
+
+
+def test_somebody_elses_helper_on_another_phone_is_not_read(
+    adb: AdbServer,
+    swapped: tuple[VirtualPhone, VirtualPhone, CutProxy, str],
+    swap: Callable[[], None],
+    within: Within,
+) -> None:
+    first, second, _, serial = swapped
+    others = []
+    for one in (first, second):
+        connect_tcp(adb, one.serial, within(10))
+        others.append(driver_on(adb, one.serial, []))
+    driver = driver_on(adb, serial, [])
+    assert b"<hierarchy" in driver.dump(within(10))
+    swap()
+    for call in (driver.dump, driver.display, driver.foreground, lambda deadline: driver.tap(5, 5, deadline)):
+        with pytest.raises(DeviceUnavailable) as caught:
+            call(within(10))
+        assert caught.value.code == "other_phone"
+    for opened in (driver, *others):
+        opened.close()
+    for phone in (first, second):
+        adb.ask(f"host:disconnect:{phone.serial}", within(10))
+    assert inputs(first) == inputs(second) == 0
+
+
+def test_keyboard_and_keeper_leave_another_phone_alone_and_the_list_as_it_is(
+    adb: AdbServer,
+    swapped: tuple[VirtualPhone, VirtualPhone, CutProxy, str],
+    swap: Callable[[], None],
+    home: Path,
+    within: Within,
+) -> None:
+    _, second, _, serial = swapped
+    clock = SystemClock()
+    link = PhoneLink(adb, serial)
+    keeper = Keeper(home, link, clock)
+    keeper.put_setting("global", "window_animation_scale", "0", within(10))
+    # The other phone has the value that would be put back.
+    second.phone.settings.put("global", "window_animation_scale", "0", source="person")
+    swap()
+    before = (len(second.phone.settings.changes), inputs(second))
+    with pytest.raises(DeviceUnavailable) as caught:
+        keeper.put_setting("system", "user_rotation", "1", within(10))
+    assert caught.value.code == "other_phone"
+    with pytest.raises(DeviceUnavailable) as caught:
+        AdbKeyboard(link, keeper, clock).type_text("x", within(10), is_replacing=True)
+    assert (caught.value.code, caught.value.sent) == ("other_phone", "no")
+    (done,) = keeper.restore(within(10))
+    assert done.became == "failed" and "another phone answers" in done.words
+    assert [one.what for one in left_behind(home)] == ["global/window_animation_scale"]
+    assert (len(second.phone.settings.changes), inputs(second)) == before
+
+
+def test_a_link_that_is_held_to_one_phone_is_not_held_to_another(adb: AdbServer) -> None:
+    link = PhoneLink(adb, "s")
+    link.pin("A")
+    link.pin("A")
+    with pytest.raises(DeviceUnavailable) as caught:
+        link.pin("B")
+    assert caught.value.code == "other_phone"
 
 
 def test_a_write_whose_line_drops_before_its_first_byte_says_so_when_the_phone_is_back(

@@ -336,6 +336,15 @@ def test_where_plain_adb_works_no_better_nothing_is_switched(shell: Shell, choic
     assert caught.value.code == "helper_failed" and not said and not driver.facts.is_plain
 
 
+def test_where_the_windows_are_not_told_no_app_is_in_front(shell: Shell, driver: PlainDriver, soon: Deadline) -> None:
+    shell.said = "  mCurrentFocus=Window{1 u0 com.a/com.a.Main}\n"
+    assert driver.dump(soon) == tree()
+    assert driver.foreground(soon).package is None  # what lies over it is not known, nor whose a touch is
+    shell.said += "  Window #0 Window{1 u0 com.a/com.a.Main}:\n    package=com.a\n"
+    assert driver.dump(soon) == tree()
+    assert driver.foreground(soon).package == "com.a"
+
+
 def test_plain_dumps_leave_no_file_on_the_phone(plain_driver: PlainDriver) -> None:
     before = plain_driver._shell("ls", "/data/local/tmp", deadline=Deadline.after(SystemClock(), 10))
     plain_driver.dump(Deadline.after(SystemClock(), 10))

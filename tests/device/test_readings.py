@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidpilot.device import readings
+from droidpilot.device import covers, readings
 from droidpilot.device.driver import App, Foreground
+from droidpilot.screens.hierarchy import Bounds
+from droidpilot.screens.hits import is_window_order_known, window_order
+from droidpilot.screens.parse import parse_hierarchy
+from droidpilot.screens.screen import keyboard_windows
 
 NOBODY = Foreground(None, None)
 SHOP = Foreground("com.shop", "com.shop.ui.PayActivity")
@@ -52,6 +56,96 @@ ANDROID_14 = """  Display: mDisplayId=0
 )
 def test_the_window_with_focus_is_read_in_the_forms_of_android_versions(text: str, expected: Foreground) -> None:
     assert readings.foreground(text) == expected
+
+
+FRAMES = "    Frames: parent=[0,0][1080,2400] display=[0,0][1080,2400] frame=%s last=[1,1][2,2] insetsChanged=false\n"
+OVERLAY = """  Window #{number} Window{{{number}aa u0 {title}}}:
+    mDisplayId={display} rootTaskId=1 mSession=Session{{1 2:u0a3}} mClient=android.os.BinderProxy@1
+    mOwnerUid=10020 showForAllUsers=false package={package} appop=NONE
+    mAttrs={{(0,0)(fillxfill) ty={type} fmt=TRANSLUCENT
+      fl={flags}
+      pfl=USE_BLAST}}
+    mFullConfiguration={{1.0 winConfig={{ mBounds=Rect(0, 0 - 1080, 2400)}}}}
+{rest}"""
+FRONT = """  Window #9 Window{cd34 u0 com.shop/com.shop.ui.PayActivity}:
+    mOwnerUid=10099 showForAllUsers=false package=com.shop appop=NONE
+  Window #10 Window{fe01 u0 com.below/com.below.Main}:
+    mOwnerUid=10098 showForAllUsers=false package=com.below appop=NONE
+"""
+FOCUS = "  mCurrentFocus=Window{cd34 u0 com.shop/com.shop.ui.PayActivity}\n"
+SEEN = "    mHasSurface=true isReadyForDisplay()=true\n"
+
+
+def over(
+    rest: str, *, flags: str = "NOT_FOCUSABLE NOT_TOUCH_MODAL", type: str = "APPLICATION_OVERLAY", at: int = 0
+) -> str:
+    return OVERLAY.format(number=0, title="Bubble", display=at, package="com.chat", type=type, flags=flags, rest=rest)
+
+
+def covered(text: str) -> tuple[covers.Cover, ...] | None:
+    return covers.covers(f"{FOCUS}WINDOW MANAGER WINDOWS (dumpsys window windows)\n{text}{FRONT}")
+
+
+PLACE = covers.Cover("com.chat", Bounds(900, 800, 1080, 980))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", ()),
+        (over(SEEN + FRAMES % "[900,800][1080,980]"), (PLACE,)),
+        # Android 7 to 10: the frame on a line of its own, flags as a number
+        (over(SEEN + "    mFrame=[900,800][1080,980] last=[0,0][0,0]\n", flags="#1000028"), (PLACE,)),
+        (over("    Frames: parent=[0,0][1,1]\n        mFrame=[900,800][1080,980] last=[0,0][0,0]\n"), (PLACE,)),
+        # what takes no touches
+        (over(SEEN + FRAMES % "[0,0][1080,2400]", flags="NOT_FOCUSABLE NOT_TOUCHABLE LAYOUT_IN_SCREEN"), ()),
+        (over(SEEN + FRAMES % "[0,0][1080,2400]", flags="#1000018"), ()),
+        (over(SEEN + "    mTouchableInsets=3\n    touchable region=SkRegion()\n" + FRAMES % "[0,0][1080,2400]"), ()),
+        # what is not seen
+        (over("    mHasSurface=false isReadyForDisplay()=false\n" + FRAMES % "[0,0][1080,2400]"), ()),
+        (over("    mViewVisibility=0x8 mHaveFrame=true\n" + FRAMES % "[0,0][1080,2400]"), ()),
+        (over(SEEN + FRAMES % "[0,0][1080,2400]" + "    isOnScreen=true\n    isVisible=false\n"), ()),
+        (over(SEEN + FRAMES % "[0,0][1080,2400]", at=2), ()),
+        # a keyboard's window fills the screen; two places of one window
+        (
+            over(
+                SEEN + "    touchable region=SkRegion((0,1500,1080,2400))\n" + FRAMES % "[0,84][1080,2400]",
+                type="INPUT_METHOD",
+            ),
+            (covers.Cover("com.chat", Bounds(0, 1500, 1080, 2400), is_keyboard=True),),
+        ),
+        (
+            over(SEEN + "    touchable region=SkRegion((0,0,10,20)(30,0,40,20))\n"),
+            (covers.Cover("com.chat", Bounds(0, 0, 10, 20)), covers.Cover("com.chat", Bounds(30, 0, 40, 20))),
+        ),
+        # one that does not say where it is may be anywhere
+        (over(SEEN), (covers.Cover("com.chat", Bounds(0, 0, 99_999, 99_999)),)),
+    ],
+)  # fmt: skip
+def test_what_lies_over_the_window_with_focus_is_read(text: str, found: tuple[covers.Cover, ...]) -> None:
+    assert covered(text) == found
+
+
+@pytest.mark.parametrize("text", ["", "Can't find service: window", FOCUS, FRONT, "  mCurrentFocus=null\n" + FRONT])
+def test_a_phone_that_does_not_tell_its_windows_is_not_taken_for_one_without_covers(text: str) -> None:
+    assert covers.covers(text) is None
+
+
+def test_the_windows_at_the_last_anr_cover_nothing() -> None:
+    old = f"WINDOW MANAGER LAST ANR (dumpsys window lastanr)\nWINDOW MANAGER WINDOWS\n{over(SEEN)}{FRONT}"
+    assert covers.covers(f"{old}{FOCUS}WINDOW MANAGER WINDOWS (dumpsys window windows)\n{FRONT}") == ()
+
+
+def test_covers_are_windows_on_top_of_a_dump_in_their_order() -> None:
+    dump = b'<hierarchy rotation="1"><node class="a.B" package="com.shop" bounds="[0,0][9,9]" /></hierarchy>'
+    keyboard = covers.Cover("com.keys", Bounds(0, 4, 9, 9), is_keyboard=True)
+    hierarchy = parse_hierarchy(covers.with_covers(dump, (keyboard, PLACE)))
+    assert [root.package for root in hierarchy.roots()] == ["com.keys", "com.chat", "com.shop"]
+    assert is_window_order_known(hierarchy) and window_order(hierarchy) == (0, 1, 2)
+    assert keyboard_windows(hierarchy, "com.shop") == {0} and hierarchy.rotation == 1
+    assert [root.is_place_only for root in hierarchy.roots()] == [True, True, False]
+    assert covers.with_covers(dump, ()) == dump
+    assert covers.with_covers(b"<hierarchy />", (PLACE,)) == b"<hierarchy />"
 
 
 def test_a_popup_without_a_component_belongs_to_the_app_that_owns_it() -> None:

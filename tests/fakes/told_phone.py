@@ -17,6 +17,12 @@ Told = tuple[str, int] | str | None
 
 _SHELL = re.compile(r"shell:(?P<command>.*); echo (?P<mark>[0-9a-f]+:)\$\?", re.DOTALL)
 
+#: What a link that is held to one phone asks before the command.
+_PROOF = re.compile(
+    r'\[ "\$\(getprop ro\.serialno 2>/dev/null\)" = (?P<phone>\S+) \] && echo (?P<proof>\S+) && (?P<command>.*)',
+    re.DOTALL,
+)
+
 #: A healthy phone of no special brand, Android 14. Source of the forms: AOSP's dump methods and toybox.
 HEALTHY: Mapping[str, Told] = {
     "getprop": "[ro.build.version.sdk]: [34]\n[ro.build.version.release]: [14]\n[ro.product.brand]: [google]\n"
@@ -93,14 +99,18 @@ def _serve(told: ToldPhones, connection: socket.socket, over: threading.Event) -
                 _say(connection, _host(told, words))
                 return
             elif found := _SHELL.fullmatch(words):
-                told.commands.append((serial, found["command"]))
-                answer = told.answers.get(found["command"], ("sh: not found\n", 127))
+                command, proof = found["command"], ""
+                if held := _PROOF.fullmatch(command):
+                    command, proof = held["command"], f"{held['proof']}\n"
+                    assert told.answers.get("getprop ro.serialno") == f"{held['phone']}\n"
+                told.commands.append((serial, command))
+                answer = told.answers.get(command, ("sh: not found\n", 127))
                 connection.sendall(b"OKAY")
                 if answer is None:
                     over.wait(60)
                     return
                 text, code = (answer, 0) if isinstance(answer, str) else answer
-                connection.sendall(f"{text}{found['mark']}{code}\n".encode())
+                connection.sendall(f"{proof}{text}{found['mark']}{code}\n".encode())
                 return
             else:
                 _fail(connection, "closed")

@@ -310,6 +310,59 @@ def test_b36_what_the_keyboard_covers_is_not_tapped_and_the_words_say_what_to_do
     assert taps == ["Pay"]
 
 
+def test_b36_by_plain_adb_the_keyboard_and_another_apps_window_cover_what_lies_under_them(
+    setting: Setting, tmp_path: Path
+) -> None:
+    taps: list[str] = []
+    setting.phone.phone.faults.set("no-helper")
+    with real_session(setting, tmp_path) as session:
+        open_a_note(session)
+        field = next(ref for ref in look(session).refs if (look(session).node_of(ref) or field_less()).is_editable)
+        session.call("tap", {"ref": field})
+        text = session.call("ui_tree", {}).text
+        assert "keyboard open" in text and "by plain ADB" in text
+        before = inputs(setting)
+        result = session.call("tap", {"x": 540, "y": look(session).height - 300})
+        assert (result.status, result.code) == (Status.LOGIC, "covered")
+        assert "covered by the keyboard" in result.text and "press back hides the keyboard" in result.text
+        assert not inputs_since(setting, before)
+        session.call("press", {"key": "back"})
+        assert "keyboard open" not in session.call("ui_tree", {}).text
+    assert not taps
+
+
+def test_by_plain_adb_nothing_is_pressed_in_a_window_whose_place_alone_is_known(
+    setting: Setting, tmp_path: Path
+) -> None:
+    taps: list[str] = []
+    setting.phone.phone.faults.set("no-helper")
+    with real_session(setting, tmp_path) as session:
+        text = open_settings(session)
+        line = next(
+            line for line in text.splitlines() if line.lstrip("+~ ").split(" ")[0].isdigit() and "scroll" not in line
+        )
+        ref = int(line.lstrip("+~ ").split(" ")[0])
+        node = look(session).node_of(ref) or field_less()
+        over = Rect(node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom)
+        window = overlay_at_the_bottom(taps)
+        window.box = lambda screen: over
+        setting.phone.phone.show_overlay(window)
+        time.sleep(0.06)
+        assert "also a window of com.shop" in session.call("ui_tree", {}).text
+        before = inputs(setting)
+        x, y = node.bounds.center
+        for tool, arguments in (
+            ("tap", {"ref": ref}),
+            ("tap", {"x": x, "y": y}),
+            ("long_press", {"x": x, "y": y}),
+            ("swipe", {"x1": x - 100, "y1": y, "x2": x + 100, "y2": y}),
+        ):
+            result = session.call(tool, arguments)
+            assert (result.status, result.code) == (Status.LOGIC, "covered"), (tool, result.text)
+            assert "com.shop" in result.text
+        assert not inputs_since(setting, before) and not taps
+
+
 def field_less() -> Node:
     raise AssertionError("no such ref")
 

@@ -9,7 +9,8 @@ from tests.virtual.conftest import User
 from tests.virtual.virtual_hand import Hand
 
 from droidpilot.core.errors import UsageError
-from droidpilot.device.readings import foreground
+from droidpilot.device.covers import covers
+from droidpilot.device.windows import foreground
 from droidpilot.virtual.drawing.sketch import sketch
 from droidpilot.virtual.ui.failing import ANR_MS, CRASH_INTERVAL_MS
 from droidpilot.virtual.ui.hierarchy import DEFAULT_DEPTH
@@ -51,6 +52,15 @@ def test_a_bubble_of_another_app_takes_the_touches_on_it_and_no_focus(user: User
     assert user.truth("package") == CHAT
     user.phone.person.no_bubbles()
     assert dumped_packages(user) == [CHAT]
+
+
+def test_uiautomator_dump_has_the_window_with_focus_alone(user: User) -> None:
+    user.tap("Settings")
+    user.phone.person.bubble(CHAT)
+    path = "/data/local/tmp/one.xml"
+    written = user.d.shell(f"uiautomator dump {path} && cat {path}").output
+    assert set(re.findall(r' package="([^"]*)"', written)) == {SETTINGS}
+    assert [cover.package for cover in covers(user.d.shell("dumpsys window").output) or ()] == [CHAT]
 
 
 def test_an_overlay_that_covers_everything_leaves_nothing_below_to_touch() -> None:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from droidpilot.core.clock import Deadline
-from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, Sent
+from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, DeviceUnavailable, Sent
+from droidpilot.core.text import one_line, shorten
 from droidpilot.device.adb_library import library
 from droidpilot.device.adb_trouble import SERVER_HINT, from_words, translated, typeable
 from droidpilot.device.wire import DeadlineSocket, is_open
@@ -23,6 +24,9 @@ from droidpilot.device.wire import DeadlineSocket, is_open
 MAX_SHELL_BYTES = 8 * 1024 * 1024
 #: adb's own limit for one service string is 4 hex digits; ours leaves room for what is wrapped around a command.
 MAX_COMMAND_BYTES = 60_000
+
+#: What a phone is asked to learn who it is; the answer needs no proof of who gave it.
+WHO = ("getprop", "ro.serialno")
 
 _READ_BYTES = 65_536
 _EXIT_CODE = re.compile(r"\d{1,3}\n", re.ASCII)
@@ -77,6 +81,19 @@ class PhoneLink:
         self.server = server
         self.serial = serial
         self._device: Any = None
+        self._phone = ""
+
+    def pin(self, phone: str) -> None:
+        """Hold every command from now on to the phone with this ro.serialno; any other one runs none of them.
+
+        Ports are not held: who calls one must ask before.
+
+        Raises:
+            DeviceUnavailable: code `other_phone`, the link is held to another one already.
+        """
+        if self._phone and phone != self._phone:
+            raise other_phone(self.serial, phone, self._phone)
+        self._phone = phone
 
     def device(self, deadline: Deadline, *, progress: Callable[[str], None] | None = None) -> Any:
         """Return the adbutils device that uiautomator2 works with; what it does from now on ends at `deadline`."""
@@ -104,6 +121,7 @@ class PhoneLink:
 
         Raises:
             DeviceLost: the line dropped before the exit code came, whatever was read until then.
+            DeviceUnavailable: code `other_phone`, sent "no": the link is held to one phone, and another one answers.
         """
         return self.script([argv], deadline, sent=sent)
 
@@ -114,7 +132,8 @@ class PhoneLink:
             DeviceError: as `shell` does.
         """
         argv = commands[0]
-        command = " && ".join(shlex.join(words) for words in commands)
+        proof, proving = self._proof(argv)
+        command = proving + " && ".join(shlex.join(words) for words in commands)
         size = len(command.encode("utf-8", errors="replace"))
         if "\0" in command or _SURROGATES.search(command) or size > MAX_COMMAND_BYTES:
             raise DeviceRefused("the command cannot be sent to the phone's shell", code="bad_command")
@@ -139,6 +158,10 @@ class PhoneLink:
             raise DeviceLost(
                 f"the line to {self.serial} dropped while {argv[0]} ran", hint="check the cable or network", sent=sent
             )
+        if proof:
+            _, is_meant, text = text.partition(f"{proof}\n")
+            if not is_meant:
+                raise self._stranger(argv[0], deadline)
         return ShellAnswer(int(code), text)
 
     def output(self, argv: Sequence[str], deadline: Deadline, *, most_bytes: int) -> bytes:
@@ -146,7 +169,8 @@ class PhoneLink:
 
         There is no exit code, and nothing says that the line did not drop: what comes must prove itself.
         """
-        sock = self._open(f"exec:{shlex.join(argv)}", deadline)
+        proof, proving = self._proof(argv)
+        sock = self._open(f"exec:{proving}{shlex.join(argv)}", deadline)
         output = bytearray()
         try:
             with translated(f"running {argv[0]} on {self.serial}"):
@@ -158,7 +182,31 @@ class PhoneLink:
                         )
         finally:
             sock.hang_up()
-        return bytes(output)
+        if not proof:
+            return bytes(output)
+        _, is_meant, printed = bytes(output).partition(f"{proof}\n".encode())
+        if not is_meant:
+            raise self._stranger(argv[0], deadline)
+        return printed
+
+    def _proof(self, argv: Sequence[str]) -> tuple[str, str]:
+        """Return what the phone says before a command where it is the one meant, and the beginning that asks for it.
+
+        In one line with the command, so that no other phone can come to the line between the question and the act.
+        A stream of ours that is open since the start proves as much, for nothing.
+        """
+        if not self._phone or tuple(argv) == WHO or self.is_unbroken:
+            return "", ""
+        proof = f"{secrets.token_hex(6)}="
+        asked = f'"$({shlex.join(WHO)} 2>/dev/null)"'
+        return proof, f"[ {asked} = {shlex.quote(self._phone)} ] && echo {proof} && "
+
+    def _stranger(self, doing: str, deadline: Deadline) -> DeviceError:
+        """Return what to raise where a phone did not prove that it is the one meant: nothing was done on it."""
+        told = self.shell(WHO, deadline).text.strip()
+        if told and one_line(told) != self._phone:
+            return other_phone(self.serial, told, self._phone)
+        return DeviceLost(f"the line to {self.serial} dropped before {doing} ran", hint="check the cable or network")
 
     @property
     def is_unbroken(self) -> bool:
@@ -201,6 +249,15 @@ class PhoneLink:
             raise
         sock: DeadlineSocket = connection.conn
         return sock
+
+
+def other_phone(serial: str, told: str, phone: str) -> DeviceUnavailable:
+    """Build the error for a serial at which another phone answers than the one meant."""
+    return DeviceUnavailable(
+        f"another phone answers at {serial} now: {shorten(one_line(told), 60)}, not {phone}",
+        hint="nothing was sent to it; connect the phone that is meant and begin again",
+        code="other_phone",
+    )
 
 
 def _refusal(text: str, service: str, sent: Sent) -> DeviceError:

@@ -60,6 +60,8 @@ _LAUNCH_FLAGS = ("-f", "0x10200000")
 class AndroidDriver:
     """One phone. `connect` builds it; every method raises DeviceError and nothing else."""
 
+    _proves_itself = False  # every read of it is a command of the shell
+
     def __init__(
         self, link: PhoneLink, server: PhoneServer, clock: Clock, facts: DeviceFacts, line: Lifeline | None = None
     ) -> None:
@@ -321,9 +323,9 @@ class AndroidDriver:
                 )
             return answer.text
 
-        return self._read(attempt, deadline)
+        return self._read(attempt, deadline, by_shell=True)
 
-    def _read(self, attempt: Callable[[], T], deadline: Deadline) -> T:
+    def _read(self, attempt: Callable[[], T], deadline: Deadline, *, by_shell: bool = False) -> T:
         """Try a read until it works, its deadline is over, or trying again is no use."""
         outage: Outage | None = None
         tries = 0
@@ -331,7 +333,7 @@ class AndroidDriver:
         while True:
             try:
                 is_reading = False
-                self._line.before_read(deadline)
+                self._line.before_read(deadline, by_shell=by_shell or self._proves_itself)
                 if is_restart_due:
                     # What was gone before it was asked may have gone with the line; a look that ended it is its death.
                     self.deaths += has_broken

@@ -24,7 +24,7 @@ from droidpilot.core.errors import (
 )
 from droidpilot.core.events import Event, PhoneChanged
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device.adb import AdbServer, PhoneLink
+from droidpilot.device.adb import WHO, AdbServer, PhoneLink
 from droidpilot.device.kept import KINDS, Change, ChangeList, Kind, every_list
 from droidpilot.device.lease import Lease
 
@@ -251,8 +251,11 @@ class Keeper:
 
     def _open(self, deadline: Deadline) -> ChangeList:
         if self._list is None:
-            said = self._shell("getprop", "ro.serialno", deadline=deadline)
-            self._list = ChangeList(self._home, said.strip() or self._link.serial)
+            said = self._shell(*WHO, deadline=deadline).strip()
+            if said:
+                # What stands on this phone's list is never done to another one that comes to its place.
+                self._link.pin(said)
+            self._list = ChangeList(self._home, said or self._link.serial)
         return self._list
 
     def _note(
@@ -320,8 +323,9 @@ class Keeper:
             try:
                 answer = self._link.shell(argv, deadline, sent="unknown" if is_write else "no")
                 break
-            except (DeviceLost, DeviceUnavailable):
-                if self._patience is None or self._patience.is_over():
+            except (DeviceLost, DeviceUnavailable) as error:
+                is_gone = error.code == "other_phone"  # not lost, so that waiting would bring it back
+                if is_gone or self._patience is None or self._patience.is_over():
                     raise
                 self._clock.sleep(_POLL_S)
         if answer.code != 0 and not is_write:

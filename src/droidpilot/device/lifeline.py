@@ -15,7 +15,7 @@ from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost, DeviceRefused, DeviceUnavailable
 from droidpilot.core.events import LinkLost, LinkRestored
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device.adb import PhoneLink
+from droidpilot.device.adb import WHO, PhoneLink, other_phone
 from droidpilot.device.attached import connect_tcp, transport_of
 from droidpilot.device.discovery import bare_name, find_phone, is_mdns_serial, services
 
@@ -79,6 +79,8 @@ class Lifeline:
         self._clock = clock
         self._phone = phone
         self._keep = keep or Keep()
+        if phone:
+            link.pin(phone)
         self._other: DeviceUnavailable | None = None
 
     def identify(self, properties: Mapping[str, str]) -> None:
@@ -88,6 +90,8 @@ class Lifeline:
             DeviceError: whatever `keep.identified` raises.
         """
         self._phone = phone_id(properties)
+        if self._phone:
+            self._link.pin(self._phone)
         if self._keep.identified is not None and self._phone:
             self._keep.identified(self._phone)
 
@@ -115,16 +119,23 @@ class Lifeline:
         """Begin to wait for the phone, at the first error of a read."""
         return Outage(self, deadline.sooner(self._keep.patience_s), self._clock)
 
-    def before_read(self, deadline: Deadline) -> None:
-        """See that what is read comes from the same phone: where our stream to it broke, it is asked who it is.
+    def before_read(self, deadline: Deadline, *, by_shell: bool = False) -> None:
+        """See that what is read comes from the same phone: where no stream of ours proves it, it is asked who it is.
+
+        `by_shell`: what is read proves by itself where it comes from, as every command of a pinned link does.
 
         Raises:
             DeviceError: it is another one, or it cannot be asked.
         """
         if self._other is not None:
             raise self._other
-        if self._phone and self._link.has_streams and not self._link.is_unbroken:
+        if not self._phone or self._link.is_unbroken:
+            return
+        if self._link.has_streams:
             self.verify(deadline.sooner(_ATTEMPT_S))
+        elif not by_shell:
+            # Somebody else's helper: it answers at a port, as that of any other phone would.
+            self._link.shell(("true",), deadline.sooner(_ATTEMPT_S))
 
     def before_write(self, deadline: Deadline) -> None:
         """See that the line has not dropped since the in-phone server was started, or leads to the same phone still.
@@ -170,13 +181,9 @@ class Lifeline:
         """
         if self._other is not None:
             raise self._other
-        told = self._link.shell(["getprop", "ro.serialno"], deadline).text.strip()
+        told = self._link.shell(WHO, deadline).text.strip()
         if told and one_line(told) != self._phone:
-            self._other = DeviceUnavailable(
-                f"another phone answers at {self._link.serial} now: {shorten(one_line(told), 60)}, not {self._phone}",
-                hint="nothing was sent to it; connect the phone that is meant and begin again",
-                code="other_phone",
-            )
+            self._other = other_phone(self._link.serial, told, self._phone)
             raise self._other
         if not told or self._link.shell(["getprop", "sys.boot_completed"], deadline).text.strip() != "1":
             raise DeviceUnavailable(

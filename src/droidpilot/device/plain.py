@@ -14,10 +14,10 @@ from typing import Any
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceRefused, ScreenUnreadable
 from droidpilot.core.text import one_line, shorten
-from droidpilot.device import displays, keystrokes, pictures, readings
+from droidpilot.device import covers, displays, keystrokes, pictures, readings
 from droidpilot.device.adb import PhoneLink
 from droidpilot.device.android import LONG_PRESS_MS, MAX_TRIES, AndroidDriver
-from droidpilot.device.driver import KEYS, DeviceFacts, Display
+from droidpilot.device.driver import KEYS, DeviceFacts, Display, Foreground
 from droidpilot.device.inphone import PhoneServer
 from droidpilot.device.lifeline import Lifeline
 from droidpilot.screens.hierarchy import Bounds, Node
@@ -33,15 +33,40 @@ _MAX_DUMP_BYTES = 16 * 1024 * 1024
 class PlainDriver(AndroidDriver):
     """One phone by plain ADB. It never starts anything on the phone that outlives a call."""
 
+    _proves_itself = True
+
     def __init__(self, link: PhoneLink, clock: Clock, facts: DeviceFacts, line: Lifeline | None = None) -> None:
         super().__init__(link, PhoneServer(link, clock), clock, replace(facts, is_plain=True), line)
         self._token = secrets.token_hex(4)
         self._dumps = 0
+        self._knows_covers = True  # of the last dump
         self._restless = ""  # the package of a screen that was never idle, where a compressed dump was given
 
     # reads
 
     def dump(self, deadline: Deadline) -> bytes:
+        """Return the hierarchy of the window with focus, and over it a root for each place where another one lies.
+
+        Those have a package and bounds only: `uiautomator dump` shows one window, and what it does not show takes the
+        touches all the same.
+        """
+        data = self._hierarchy(deadline)
+        over = self._covers(deadline)
+        self._knows_covers = over is not None
+        return covers.with_covers(data, over or ())
+
+    def foreground(self, deadline: Deadline) -> Foreground:
+        found = super().foreground(deadline)
+        # Where nobody knows what lies over an app, nobody knows whose a touch is: rules that name an app fail closed.
+        return found if self._knows_covers else replace(found, package=None, activity=None)
+
+    def _covers(self, deadline: Deadline) -> tuple[covers.Cover, ...] | None:
+        try:
+            return covers.covers(self._shell("dumpsys", "window", deadline=deadline))
+        except DeviceRefused:
+            return None
+
+    def _hierarchy(self, deadline: Deadline) -> bytes:
         """Return the hierarchy; of a screen that never comes to rest the compressed one, asked for once."""
         if self._restless:
             data = self._read(lambda: self._dumped(deadline, is_compressed=True), deadline)

@@ -97,6 +97,25 @@ def foreground(text: str) -> Foreground:
     return replace(front, is_secure=is_secure, is_locked=state.is_locked, is_off=state.is_off)
 
 
+def over_focus(text: str) -> list[list[str]] | None:
+    """Return the own lines of each window that lies over the one with focus, topmost first; None where it is not told.
+
+    Source: RootWindowContainer.dumpWindowsNoHeader, which begins with the topmost window.
+    """
+    dump = _taken_apart(_LAST_ANR.sub("", text))
+    focus, _ = _focus(dump.others)
+    window = _WINDOW.fullmatch(focus or "")
+    if dump.is_broken or window is None:
+        return None
+    names = [block.window for block in dump.blocks]
+    return [block.lines for block in dump.blocks[: names.index(window[1])]] if window[1] in names else None
+
+
+def owner_of(lines: list[str]) -> str | None:
+    """Return the package that owns the window of these own lines; None where they do not tell, or contradict it."""
+    return _owner(lines)
+
+
 def lock_state(text: str) -> LockState:
     """Read whether the phone is locked or off out of `dumpsys window policy` or `dumpsys activity activities`."""
     return _lock_state(text.split("\n"))

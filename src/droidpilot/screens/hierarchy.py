@@ -98,6 +98,11 @@ class Node(NamedTuple):
         return "" if self.is_hint_shown or self.is_hint_or_text else self.text
 
     @property
+    def is_place_only(self) -> bool:
+        """Whether it stands for a window of which nothing but its owner and its place is known: it has no class."""
+        return self.parent < 0 and not self.cls
+
+    @property
     def is_tappable(self) -> bool:
         """Whether it would take a tap that falls on it (enabled or not)."""
         return self.clickable or self.long_clickable or self.checkable or self.is_editable

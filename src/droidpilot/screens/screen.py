@@ -228,7 +228,7 @@ def is_foreign(hierarchy: Hierarchy, foreground_package: str | None) -> bool:
     """Tell whether the nodes are not those of the app that has the focus: one of two readings is late, or wrong."""
     if not foreground_package or is_helper_package(foreground_package):
         return False
-    packages = {node.package for node in hierarchy.nodes if node.package}
+    packages = {node.package for node in hierarchy.nodes if node.package and not node.is_place_only}
     return bool(packages) and foreground_package not in packages
 
 

@@ -66,7 +66,7 @@ def name_of(screen: Screen, node: Node) -> str:
 
 
 def _kind_of(node: Node) -> str:
-    kind = node.cls.rpartition(".")[2] or "element"
+    kind = node.cls.rpartition(".")[2] or ("window" if node.is_place_only else "element")
     identity = node.resource_id.rpartition("/")[2]
     return f"the unnamed {kind} {identity}".strip() if identity else f"an unnamed {kind}"
 
@@ -124,6 +124,21 @@ def refuse_disabled(screen: Screen, nodes: tuple[Node, ...]) -> None:
         raise TargetError(f"{name_of(screen, taker)} is disabled", code="disabled", hint="something must come first")
 
 
+def refuse_unseen(screen: Screen, nodes: tuple[Node, ...]) -> None:
+    """Refuse a press on a window of which the phone tells the place alone: no rule can know what is pressed there."""
+    unseen = next((node for node in nodes if node.is_place_only), None)
+    if unseen is None:
+        return
+    if unseen.window in keyboard_windows(screen.hierarchy, screen.package):
+        raise TargetError("that place is covered by the keyboard", code="covered", hint="press back hides the keyboard")
+    raise TargetError(
+        f"that place is covered by a window of {shorten(unseen.package, 100) or 'an unnamed package'}, and what is in "
+        "it cannot be seen",
+        code="covered",
+        hint="press back, or have a person close that window",
+    )
+
+
 def aim_at_ref(scene: Scene, ref: int) -> tuple[Node, int, int]:
     """Find a ref's node and a visible point of it that nothing else covers.
 
@@ -178,6 +193,7 @@ class _Press(_Gesture):
             x, y = place(scene, arguments.x, arguments.y, arguments.picture)
             what = ""
         nodes = target_nodes(screen.hierarchy, x, y, screen.display)
+        refuse_unseen(screen, nodes)
         refuse_disabled(screen, nodes)
         if not what:
             what = f"({x}, {y}), on {_name_at(screen, nodes)}"
@@ -264,6 +280,7 @@ class Swipe(_Gesture):
         under_start = target_nodes(screen.hierarchy, *start, screen.display)
         is_press = presses(screen, start, end)
         if is_press:
+            refuse_unseen(screen, under_start)
             refuse_disabled(screen, under_start)
         sentence = f"Swipe from {start} to {end}"
         return Aim(
@@ -292,9 +309,11 @@ def presses(screen: Screen, start: tuple[int, int], end: tuple[int, int]) -> boo
     if max(abs(start[0] - end[0]), abs(start[1] - end[1])) < TOUCH_SLOP_PX:
         return True
     first, last = (target_nodes(screen.hierarchy, *point, screen.display) for point in (start, end))
-    taker = next((node for node in first if node.is_tappable), None)
+    taker = next((node for node in first if node.is_tappable or node.is_place_only), None)
     if taker is None or taker not in last:
         return False
+    if taker.is_place_only:
+        return True  # there may be anything in it
     return not _scrolls(screen, (taker,), _axis(start, end)) and not is_page(taker, screen.display)
 
 
@@ -346,6 +365,8 @@ class Scroll(_Gesture):
         nodes = nodes_along(screen, path(start, end))
         under_start = target_nodes(screen.hierarchy, *start, screen.display)
         is_press = presses(screen, start, end)
+        if is_press:
+            refuse_unseen(screen, under_start)
         return Aim(
             sentence=f"Scroll {arguments.direction}" + (" by a page" if arguments.step == "page" else ""),
             package=package_at(screen, under_start),

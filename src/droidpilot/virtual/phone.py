@@ -328,7 +328,7 @@ class Phone(Hosting):
             return self.sight.dump(max_depth)
 
     def dump_bytes(self, max_depth: int) -> bytes:
-        """Return the UI hierarchy as a file has it: of a scene byte for byte, whatever those bytes are."""
+        """Return what `uiautomator dump` writes: of a scene byte for byte, else the window with focus alone."""
         with self.lock:
             self.advance()
             return self.sight.dump_bytes(max_depth)

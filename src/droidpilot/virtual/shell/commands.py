@@ -195,6 +195,23 @@ def _whoami(job: Job) -> int:
     return 0
 
 
+def _test(job: Job) -> int:
+    """Compare words: `[ A = B ]`, `[ A != B ]`, `[ -n A ]`, `[ -z A ]`; exit code 1 where it does not hold."""
+    words = job.args[1:]
+    if job.args[0] == "[" and (not words or words.pop() != "]"):
+        return job.fail("/system/bin/sh: [: missing ]", 2)
+    match words:
+        case [one, "=" | "==", other]:
+            return int(one != other)
+        case [one, "!=", other]:
+            return int(one == other)
+        case ["-n", one] | [one]:
+            return int(not one)
+        case ["-z", one]:
+            return int(bool(one))
+    return job.fail("/system/bin/sh: [: this shell compares no more than two words", 2)
+
+
 def _which(job: Job) -> int:
     found = [word for word in job.args[1:] if word in COMMANDS]
     for word in found:
@@ -221,6 +238,7 @@ def _date(job: Job) -> int:
 
 
 FILE_COMMANDS: Final[dict[str, Command]] = {
+    "[": _test,
     "cat": _cat,
     "chmod": _quiet,
     "date": _date,
@@ -242,6 +260,7 @@ FILE_COMMANDS: Final[dict[str, Command]] = {
     "sync": _quiet,
     "tail": _tail,
     "tee": _tee,
+    "test": _test,
     "touch": _touch_file,
     "toybox": _toybox,
     "true": _quiet,

@@ -84,8 +84,18 @@ def _window(phone: Phone, words: list[str]) -> str:
         flags = "LAYOUT_IN_SCREEN LAYOUT_INSET_DECOR "
         flags += "" if line.can_have_focus else "NOT_FOCUSABLE NOT_TOUCH_MODAL "
         flags += "SECURE " if line.is_secure else ""
-        b = line.bounds
         owner = phone.packages[line.package].uid if line.package in phone.packages else 1000
+        b, screen = line.bounds, phone.display.rect
+        frame, given = b, ""
+        if line.type == TYPES["keyboard"]:
+            # An input method's window fills the screen; what of it takes touches is said apart.
+            frame = screen
+            given = (
+                "    mTouchableInsets=3 mGivenInsetsPending=false\n"
+                f"    touchable region=SkRegion(({b.left},{b.top},{b.right},{b.bottom}))\n"
+            )
+        whole = f"[0,0][{screen.width},{screen.height}]"
+        place = f"[{frame.left},{frame.top}][{frame.right},{frame.bottom}]"
         out.append(
             f"  Window #{number} {line.title}:\n"
             f"    mDisplayId=0 rootTaskId=12 mSession=Session{{8d2f 2000:u0a10}} mClient=android.os.Proxy@5c1f\n"
@@ -93,7 +103,10 @@ def _window(phone: Phone, words: list[str]) -> str:
             f"    mAttrs={{(0,0)(fillxfill) sim={{adjust=resize}} ty={line.type} wanim=0x10302f8\n"
             f"      fl={flags}SPLIT_TOUCH HARDWARE_ACCELERATED\n"
             f"      pfl=FORCE_DRAW_STATUS_BAR_BACKGROUND USE_BLAST}}\n"
-            f"    mBounds=Rect({b.left}, {b.top} - {b.right}, {b.bottom})\n"
+            f"    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n"
+            f"{given}"
+            f"    mHasSurface=true isReadyForDisplay()=true\n"
+            f"    Frames: parent={whole} display={whole} frame={place} last={place} insetsChanged=false\n"
             f"    isOnScreen=true\n"
             f"    isVisible=true\n"
         )

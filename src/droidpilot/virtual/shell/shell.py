@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from droidpilot.virtual.drawing.pictures import Camera
 from droidpilot.virtual.faults.trouble import Trouble
 from droidpilot.virtual.phone import Phone
-from droidpilot.virtual.shell.syntax import Simple, SyntaxProblem, Word, parse
+from droidpilot.virtual.shell.syntax import Part, Simple, SyntaxProblem, Word, parse
 from droidpilot.virtual.store import File, StoreFull
 from droidpilot.virtual.touch import Touch
 from droidpilot.virtual.wire.tunnels import Tunnels
@@ -136,7 +136,7 @@ class Shell:
             if simple.joins_errors:
                 job.out += job.err
                 job.err.clear()
-            self._redirect(simple, job)
+            await self._redirect(simple, job)
             if job.err:
                 await self._emit(2, bytes(job.err))
             if is_last and job.out:
@@ -145,18 +145,17 @@ class Shell:
                 given = bytes(job.out)
 
     async def _simple(self, simple: Simple, stdin: bytes, *, emit: Emit | None) -> Job:
-        words = [self._expand(word) for word in simple.words]
-        sets = {name: self._expand(word) for name, word in simple.sets}
+        words = [await self._expand(word) for word in simple.words]
+        sets = {name: await self._expand(word) for name, word in simple.sets}
         while words and words[0] in ("exec", "command"):
             words = words[1:]
         job = Job(self._context, words, stdin, {**self._env, **sets}, emit)
         for sign, word in simple.redirects:
             if sign == "<":
-                kept = self._context.phone.files.read(self._expand(word))
+                path = await self._expand(word)
+                kept = self._context.phone.files.read(path)
                 if kept is None:
-                    self._status = job.fail(
-                        f"/system/bin/sh: can't open {self._expand(word)}: No such file or directory"
-                    )
+                    self._status = job.fail(f"/system/bin/sh: can't open {path}: No such file or directory")
                     return job
                 job.stdin = kept.data
         if not words:
@@ -184,9 +183,9 @@ class Shell:
             return job.fail(f"{name}: write error: File too large")
         return code
 
-    def _redirect(self, simple: Simple, job: Job) -> None:
+    async def _redirect(self, simple: Simple, job: Job) -> None:
         for sign, word in simple.redirects:
-            path = self._expand(word)
+            path = await self._expand(word)
             if sign == "<":
                 continue
             taken = job.err if sign == "2>" else job.out
@@ -206,8 +205,26 @@ class Shell:
         else:
             files.write(path, File(data, 0o100644, now))
 
-    def _expand(self, word: Word) -> str:
-        return "".join(self._value(part.text) if part.is_name else part.text for part in word)
+    async def _expand(self, word: Word) -> str:
+        return "".join([await self._printed(part.text) if part.is_line else self._told(part) for part in word])
+
+    def _told(self, part: Part) -> str:
+        return self._value(part.text) if part.is_name else part.text
+
+    async def _printed(self, line: str) -> str:
+        """Run a command line in a shell of its own and return what it printed, less the line breaks at its end."""
+        out = bytearray()
+
+        async def emit(stream: int, data: bytes) -> None:
+            if stream == 1:
+                out.extend(data)
+            else:
+                await self._emit(stream, data)
+
+        inner = Shell(self._context, self._commands, emit)
+        inner._env = dict(self._env)
+        await inner.run(line)
+        return out.decode("utf-8", "replace").rstrip("\n")
 
     def _value(self, name: str) -> str:
         return str(self._status) if name == "?" else self._env.get(name, "")

@@ -1,6 +1,8 @@
-"""The grammar of the mini shell: quotes, `;` `&&` `||` `|` `>` `>>` `<` `2>&1`, `$VAR`, `$?`, `VAR=value`.
+"""The grammar of the mini shell: quotes, `;` `&&` `||` `|` `>` `>>` `<` `2>&1`, `$VAR`, `$?`, `VAR=value`,
+`"$(command)"`.
 
-Not a shell for people: loops, functions, globs and substitutions are refused. This file must never know a command.
+Not a shell for people: loops, functions, globs and substitutions outside of quotes are refused. This file must never
+know a command.
 """
 
 from __future__ import annotations
@@ -22,10 +24,15 @@ class SyntaxProblem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a word. `is_name` means the name of a variable."""
+    """A piece of a word. `is_name` means the name of a variable, `is_line` a command line whose output stands there."""
 
     text: str
     is_name: bool = False
+    is_line: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        return not (self.is_name or self.is_line)
 
 
 Word = tuple[Part, ...]
@@ -104,7 +111,7 @@ def _is_empty(simple: Simple) -> bool:
 def _assignment(word: Word) -> tuple[str, Word] | None:
     first = word[0] if word else Part("")
     name, equals, rest = first.text.partition("=")
-    if first.is_name or not equals or not _NAME.fullmatch(name):
+    if not first.is_plain or not equals or not _NAME.fullmatch(name):
         return None
     return name, (Part(rest), *word[1:])
 
@@ -162,6 +169,8 @@ def _double_quoted(line: str, at: int, parts: list[Part]) -> int:
         if line[at] == "\\" and line[at + 1 : at + 2] in ('"', "\\", "$", "`"):
             parts.append(Part(line[at + 1]))
             at += 2
+        elif line.startswith("$(", at):
+            at = _command(line, at + 2, parts)
         elif line[at] == "$":
             at = _variable(line, at, parts)
         else:
@@ -170,6 +179,16 @@ def _double_quoted(line: str, at: int, parts: list[Part]) -> int:
     if at >= len(line):
         raise SyntaxProblem("syntax error: no closing quote")
     return at + 1
+
+
+def _command(line: str, at: int, parts: list[Part]) -> int:
+    """Read up to the closing parenthesis; one inside, or a quote, is more than this shell knows."""
+    end = line.find(")", at)
+    inside = line[at:end]
+    if end < 0 or set(inside) & set("(\"'`\\$"):
+        raise SyntaxProblem("syntax error: '$(' is not known to this shell")
+    parts.append(Part(inside, is_line=True))
+    return end + 1
 
 
 def _variable(line: str, at: int, parts: list[Part]) -> int:
@@ -191,7 +210,7 @@ def _joined(parts: list[Part]) -> Word:
     """Put neighbouring plain pieces together."""
     word: list[Part] = []
     for part in parts:
-        if word and not part.is_name and not word[-1].is_name:
+        if word and part.is_plain and word[-1].is_plain:
             word[-1] = Part(word[-1].text + part.text)
         else:
             word.append(part)

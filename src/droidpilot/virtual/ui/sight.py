@@ -99,5 +99,13 @@ class Sight:
         return self._xml[2]
 
     def dump_bytes(self, max_depth: int) -> bytes:
-        """Return the UI hierarchy as a file has it: of a scene byte for byte, whatever those bytes are."""
-        return self.scene.dump() if self.scene is not None else self.dump(max_depth).encode("utf-8")
+        """Return what `uiautomator dump` writes: of a scene byte for byte, else the window with focus alone.
+
+        What lies over that one is not in it. Source: DumpCommand of AOSP (getRootInActiveWindow).
+        """
+        if self.scene is not None:
+            return self.scene.dump()
+        if self.stale_dumps > 0:
+            return self.dump(max_depth).encode("utf-8")
+        active = [shown.root for shown in self.look().windows if shown.window is self._stack.top]
+        return to_xml(active, rotation=self._display().rotation, max_depth=max_depth).encode("utf-8")
