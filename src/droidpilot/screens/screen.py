@@ -235,17 +235,18 @@ def _keyboards_by_looks(hierarchy: Hierarchy) -> frozenset[int]:
     Never one of an app that has another window too: an app's own keys are that app's.
     """
     roots, display = hierarchy.roots(), display_of(hierarchy)
-    found = []
+    windows = Counter(root.package for root in roots)
+    found: set[int] = set()
     for root in roots:
         bounds = root.bounds
-        is_alone = sum(other.package == root.package for other in roots) == 1
+        is_alone = windows[root.package] == 1
         is_low = bounds.bottom * 10 >= display.bottom * 9 and bounds.height <= display.height * _MOST_HEIGHT
         if not is_alone or not is_low or bounds.width < display.width or root.package in _NEVER_IN_FRONT:
             continue
         keys = [node for node in hierarchy.subtree(root) if node.clickable and node.end == node.index + 1]
         letters = {text for node in keys if len(text := node.text or node.desc) == 1 and text.isalpha()}
         if len(letters) >= _LEAST_LETTERS:
-            found.append(root.window)
+            found.add(root.window)
     # a screen that is nothing else is an app's
     others = {root.package for root in roots if root.window not in found} - _NEVER_IN_FRONT
     return frozenset(found) if others else frozenset()
