@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.fakes.driver import FakeDriver, State, dump, node
 from tests.fakes.road import Road, make_road
@@ -13,11 +15,11 @@ from droidpilot.pipeline.approval import AskMode
 APP = "com.chat"
 LATIN = "com.example.inputmethod.latin"
 KEY = (880, 2080, 1080, 2220)
-ON_KEY = {"x": 980, "y": 2150}
+ON_KEY: dict[str, Any] = {"x": 980, "y": 2150}
 RULES = "deny press matching Send\nallow *"
 
 
-def key(bounds: tuple[int, int, int, int], text: str = "", *, package: str = LATIN, **more: str) -> str:
+def key(bounds: tuple[int, int, int, int], text: str = "", *, package: str = LATIN, **more: Any) -> str:
     return node(cls="android.view.View", text=text, clickable=True, bounds=bounds, package=package, **more)
 
 
