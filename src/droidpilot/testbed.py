@@ -23,7 +23,7 @@ from droidpilot.cli.by_hand import one_call
 from droidpilot.cli.starting import start
 from droidpilot.core.calls import Status
 from droidpilot.core.clock import Clock, Deadline, SystemClock
-from droidpilot.core.errors import UsageError
+from droidpilot.core.errors import DeviceError, UsageError
 from droidpilot.device.adb_server import PrivateServer, start_private_server
 from droidpilot.device.attached import connect_tcp
 from droidpilot.model.scripted import ScriptedServer, parse_script
@@ -126,8 +126,15 @@ class PhoneUnderTest:
         show(self._running.phone, _script(scene))
 
     def look(self) -> dict[str, Any]:
-        """Look at the screen as `droidpilot look --json` does: package, lines, and refs with their labels."""
+        """Look at the screen as `droidpilot look --json` does: package, lines, and refs with their labels.
+
+        Raises:
+            DeviceError: the screen cannot be read; its code says why: empty, null_root, never_idle, ...
+            ValueError: the look was refused.
+        """
         told: dict[str, Any] = self.droidpilot("look", "--json", "--device", self.serial).json()
+        if error := told.get("error"):
+            raise DeviceError(error["message"], hint=error["hint"], code=error["code"])
         return told
 
     def ref(self, label: str) -> int:

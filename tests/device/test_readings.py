@@ -67,9 +67,9 @@ OVERLAY = """  Window #{number} Window{{{number}aa u0 {title}}}:
       pfl=USE_BLAST}}
     mFullConfiguration={{1.0 winConfig={{ mBounds=Rect(0, 0 - 1080, 2400)}}}}
 {rest}"""
-FRONT = """  Window #9 Window{cd34 u0 com.shop/com.shop.ui.PayActivity}:
+FRONT = """  Window #1 Window{cd34 u0 com.shop/com.shop.ui.PayActivity}:
     mOwnerUid=10099 showForAllUsers=false package=com.shop appop=NONE
-  Window #10 Window{fe01 u0 com.below/com.below.Main}:
+  Window #2 Window{fe01 u0 com.below/com.below.Main}:
     mOwnerUid=10098 showForAllUsers=false package=com.below appop=NONE
 """
 FOCUS = "  mCurrentFocus=Window{cd34 u0 com.shop/com.shop.ui.PayActivity}\n"
@@ -132,8 +132,8 @@ def test_a_phone_that_does_not_tell_its_windows_is_not_taken_for_one_without_cov
 
 
 def test_the_windows_at_the_last_anr_cover_nothing() -> None:
-    old = f"WINDOW MANAGER LAST ANR (dumpsys window lastanr)\nWINDOW MANAGER WINDOWS\n{over(SEEN)}{FRONT}"
-    assert covers.covers(f"{old}{FOCUS}WINDOW MANAGER WINDOWS (dumpsys window windows)\n{FRONT}") == ()
+    old = f"WINDOW MANAGER LAST ANR (dumpsys window lastanr)\n  ANR time: noon\n{over(SEEN)}{FRONT}"
+    assert covers.covers(f"{old}WINDOW MANAGER WINDOWS (dumpsys window windows)\n{FRONT}{FOCUS}") == ()
 
 
 def test_covers_are_windows_on_top_of_a_dump_in_their_order() -> None:

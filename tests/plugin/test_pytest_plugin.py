@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from droidpilot.core.errors import UsageError
+from droidpilot.core.errors import DeviceError, UsageError
 from droidpilot.testbed import PhoneUnderTest, virtual_phone
 from tests.plugin.test_without_a_phone import plugin_words
 
@@ -78,6 +79,12 @@ def phone() -> Iterator[PhoneUnderTest]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def broken() -> Iterator[PhoneUnderTest]:
+    with virtual_phone() as running:
+        yield running
+
+
 def test_a_command_that_fails_says_why_and_changes_nothing_here(phone: PhoneUnderTest) -> None:
     before = dict(os.environ)
     ran = phone.droidpilot("look", "--device", "127.0.0.1:1")
@@ -86,6 +93,36 @@ def test_a_command_that_fails_says_why_and_changes_nothing_here(phone: PhoneUnde
         ran.json()
     assert phone.droidpilot("look", "--nonsense").exit_code == 2
     assert dict(os.environ) == before and sys.stdin is not None
+
+
+@pytest.mark.parametrize(
+    "data, code",
+    [
+        (b"\xef\xbb\xbf", "empty"),
+        (b"\r\n\0\0", "empty"),
+        (b"Null root returned", "null_root"),
+        (b"uiautomator: root node is null", "null_root"),
+        (b"ERROR: could not get idle state.", "never_idle"),
+    ],
+)
+def test_a_screen_that_cannot_be_read_has_a_code_as_a_saved_dump_of_it(
+    broken: PhoneUnderTest, tmp_path: Path, data: bytes, code: str
+) -> None:
+    broken.show(data)
+    with pytest.raises(DeviceError) as caught:
+        broken.look()
+    assert caught.value.code == code and caught.value.message.startswith("the screen cannot be read: ")
+    assert caught.value.hint and "Nothing was sent" not in str(caught.value) and '""' not in str(caught.value)
+    ran = broken.droidpilot("look", "--json", "--device", broken.serial)
+    assert (ran.exit_code, ran.json()["error"]["code"]) == (1, code) and ran.err
+    (file := tmp_path / "saved.xml").write_bytes(data)
+    assert broken.droidpilot("look", "--json", "--dump", str(file)).json()["error"]["code"] == code
+
+
+def test_json_tells_in_one_document_that_the_phone_is_not_there(phone: PhoneUnderTest, tmp_path: Path) -> None:
+    for more in ((), ("--image", str(tmp_path / "seen.png"))):
+        ran = phone.droidpilot("look", "--json", "--device", "127.0.0.1:1", *more)
+        assert ran.exit_code == 3 and ran.json()["error"]["code"]
 
 
 def test_what_is_given_wrongly_is_refused_before_anything_is_done(phone: PhoneUnderTest) -> None:

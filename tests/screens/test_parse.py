@@ -12,7 +12,7 @@ from tests.screens.screen_maker import OWN_DUMPS, own
 
 from droidpilot.core.errors import ScreenUnreadable
 from droidpilot.screens.hierarchy import Bounds
-from droidpilot.screens.parse import MAX_BYTES, MAX_NODES, parse_hierarchy
+from droidpilot.screens.parse import MAX_BYTES, MAX_NODES, failure_code, is_blank, parse_hierarchy
 
 
 def texts(data: bytes) -> list[str]:
@@ -76,6 +76,69 @@ def test_report_b04_what_stands_before_and_behind_changes_no_node(name: str) -> 
         (n.cls, n.bounds, n.resource_id) for n in clean.nodes
     ]
     assert dirty.is_complete
+
+
+ROUND: list[tuple[str, str]] = [
+    ("", "\nshell@phone:/ $ <exit>\n"),
+    ("[INFO] <com.foo.Bar> started\n", ""),
+    ("WARNING: unused DT entry: type 0x1d <arg>\n<3>x\n", "UI hierchary dumped to: /dev/tty <stdin>\n"),
+    ("<com.foo.Bar a='1'>\n", "\nphone:/ $ > a < b\n"),
+]
+
+
+@pytest.mark.parametrize("before, behind", ROUND)
+@pytest.mark.parametrize("is_wrapped", [True, False])
+def test_report_b04_brackets_round_a_dump_are_no_part_of_it(before: str, behind: str, is_wrapped: bool) -> None:
+    bar = El(package="com.android.systemui", bounds=(0, 0, 1080, 80))
+    data = write(El(children=[El(text="Pay"), El(text="Other")]), bar).decode()
+    if not is_wrapped:
+        data = data.partition('<hierarchy rotation="0">')[2].removesuffix("</hierarchy>")
+    whole = parse_hierarchy(data.encode())
+    assert len(whole.nodes) == 4 and whole.is_complete
+    read = parse_hierarchy(f"{before}{data}{behind}".encode())
+    assert read.nodes == whole.nodes and read.is_complete and read.repairs == ()
+    for length in (40, 60):
+        cut = parse_hierarchy(f"{before}{data[:-length]}{behind}".encode())
+        assert not cut.is_complete, (length, behind)
+
+
+def test_a_second_dump_that_is_cut_makes_the_whole_incomplete() -> None:
+    data = write(El(children=[El(text="Pay")])).decode()
+    assert not parse_hierarchy(f"{data}\n{data[:-20]}".encode()).is_complete
+    assert parse_hierarchy(f"{data}\n{data}".encode()).is_complete
+
+
+@pytest.mark.parametrize("over", ["<!-- {} -->", "<![CDATA[{}]]>"])
+@pytest.mark.parametrize("is_mended", [True, False])
+def test_a_comment_holds_no_nodes(over: str, is_mended: bool) -> None:
+    text = "Tom & Jerry" if is_mended else "Tom"
+    data = write(El(children=[El(text="a")])).decode().replace('text="a"', f'text="{text}"')
+    fake = over.format("<node text='Fake' class='x' clickable='true' bounds='[0,0][9,9]'/>")
+    read = parse_hierarchy(data.replace("</node>", f"{fake}</node>").encode())
+    assert [node.text for node in read.nodes] == ["", text] and read.is_complete
+
+
+@pytest.mark.parametrize(
+    "said, code",
+    [
+        ("uiautomator: root node is null", "null_root"),
+        ("Null root returned", "null_root"),
+        ("The window is null", "null_root"),
+        ("There is no active window", "null_root"),
+        ("ERROR: could not get idle state", "never_idle"),
+        ("java.util.concurrent.TimeoutException: Timed out waiting for idle", "never_idle"),
+        ("Illegal character (d83d)", "illegal_character"),
+        ("\ufeff", "empty"),
+        ("\ufeff\r\n\0\0", "empty"),
+        ("Segmentation fault", "unreadable"),
+    ],
+)
+def test_what_a_phone_says_has_one_code_live_and_saved(said: str, code: str) -> None:
+    with pytest.raises(ScreenUnreadable) as caught:
+        parse_hierarchy(said.encode())
+    assert caught.value.code == code
+    assert is_blank(said) == (code == "empty")
+    assert (failure_code(said) or "unreadable") == (code if code != "empty" else "unreadable")
 
 
 def test_control_characters_stay_in_the_raw_text() -> None:

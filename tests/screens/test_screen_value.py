@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,53 @@ def test_keyboards_are_known_by_window_type_or_name() -> None:
 def test_helper_packages(package: str) -> None:
     assert is_helper_package(package)
     assert not is_helper_package("com.android.systemui.evil")
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        *("com.samsung.android.honeyboard", "com.touchtype.swiftkey", "com.touchtype.swiftkey.beta", "com.baidu.input"),
+        *("com.baidu.input_mi", "com.baidu.input_oppo", "com.tencent.wetype", "com.tencent.qqpinyin", "com.lge.ime"),
+        *("dev.patrickgold.florisboard", "jp.co.omronsoft.openwnn", "com.adamrocker.android.input.simeji"),
+    ],
+)
+def test_keyboards_whose_names_do_not_say_it(package: str) -> None:
+    hierarchy = parse_hierarchy(write(El(package="com.app"), El(package=package, bounds=(0, 1500, 1080, 2400))))
+    assert keyboard_windows(hierarchy, "com.app") == {1}
+    assert front_package(hierarchy, package) == front_package(hierarchy, None) == "com.app"
+    assert not is_helper_package("com.baidu.inputs") and not is_helper_package("com.primer.app")
+
+
+def test_a_keyboard_is_what_the_phone_says_it_is() -> None:
+    hierarchy = parse_hierarchy(write(El(package="com.app"), El(package="com.odd", bounds=(0, 1500, 1080, 2400))))
+    told = replace(hierarchy, keyboard="com.odd")
+    assert keyboard_windows(hierarchy, "com.app") == frozenset() and keyboard_windows(told, "com.app") == {1}
+    assert keyboard_windows(told, "com.odd") == frozenset(), "its own page is an app"
+    assert front_package(told, None) == "com.app"
+
+
+def letters(package: str, *, top: int = 1500, keys: str = "qwertyuiopasdfghjklzxcvbnm") -> El:
+    children = [
+        El(package=package, text=key, flags="clickable", bounds=(40 * at, top, 40 * at + 40, top + 90))
+        for at, key in enumerate(keys)
+    ]
+    return El(package=package, bounds=(0, top, 1080, 2400), children=children)
+
+
+def test_a_window_full_of_letters_at_the_bottom_is_a_keyboard_and_an_app_that_looks_like_one_is_none() -> None:
+    app = El(package="com.app")
+    typed = parse_hierarchy(write(app, letters("com.odd")))
+    assert keyboard_windows(typed, "com.app") == keyboard_windows(typed, None) == {1}
+    assert keyboard_windows(typed, "com.odd") == frozenset(), "never the app in front"
+    for other in (
+        (letters("com.odd"),),
+        (El(package="com.android.systemui", bounds=(0, 0, 1080, 60)), letters("com.odd")),
+        (app, letters("com.odd", top=0)),
+        (app, letters("com.odd", keys="0123456789+-*/=C")),
+        (app, letters("com.app")),
+        (letters("com.odd"), El(package="com.odd")),
+    ):
+        assert keyboard_windows(parse_hierarchy(write(*other)), None) == frozenset()
 
 
 def node_and_tree(*path: tuple[int, int, int, int]) -> tuple[Hierarchy, Node]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.screens.screen_maker import OWN_DUMPS
+from tests.virtual.test_virtual_shell import run
 from tests.virtual.virtual_hand import Hand
 
 from droidpilot.core.errors import UsageError
@@ -105,6 +106,32 @@ def test_a_smaller_window_lies_over_a_larger_one(hand: Hand, name: str, package:
 def test_windows_with_layers_lie_as_these_say(hand: Hand) -> None:
     scene = scene_on(hand, (OWN_DUMPS / "keyboard_windows.xml").read_bytes())
     assert scene.package == "com.example.notes", "neither the bar nor the keyboard is in front"
+
+
+@pytest.mark.parametrize(
+    "keyboard, kind", [("com.samsung.android.honeyboard", ""), ("com.lge.ime", ""), ("com.odd", 'window-type="2"')]
+)
+def test_the_app_under_a_keyboard_is_in_front_and_the_phone_says_that_a_keyboard_is_shown(
+    hand: Hand, keyboard: str, kind: str
+) -> None:
+    window = f'<node class="a.FrameLayout" package="{keyboard}" bounds="[0,300][800,480]" {kind}/>'.encode()
+    app, end = FORM.rsplit(b"</hierarchy>", 1)
+    assert "mInputShown=false" in dumpsys(hand, FORM)
+    assert "mInputShown=true" in dumpsys(hand, app + window + b"</hierarchy>" + end)
+    assert hand.phone.package == "com.example.form"
+    scene_on(hand, b'<hierarchy rotation="0">' + window + b"</hierarchy>")
+    assert hand.phone.package == keyboard, "what is alone is an app"
+
+
+def dumpsys(hand: Hand, data: bytes) -> str:
+    scene_on(hand, data)
+    return run("dumpsys input_method", hand=hand)[0]
+
+
+@pytest.mark.parametrize("over", [b"<!-- %b -->", b"<![CDATA[%b]]>"])
+def test_a_comment_holds_no_nodes(hand: Hand, over: bytes) -> None:
+    page = scene_on(hand, FORM.replace(b"</hierarchy>", over % FIELD + b"</hierarchy>")).page
+    assert len(page.scan.nodes) == len(scene_on(hand, FORM).page.scan.nodes)
 
 
 def test_every_dump_of_ours_comes_back_and_has_the_nodes_that_are_read_from_it(hand: Hand) -> None:

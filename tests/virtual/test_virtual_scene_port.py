@@ -23,6 +23,7 @@ class Still:
     package: str = "com.example.report"
     activity: str = "com.example.report.Main"
     is_secure: bool = False
+    has_keyboard: bool = False
     got: list[object] = field(default_factory=list)
 
     def dump(self) -> bytes:

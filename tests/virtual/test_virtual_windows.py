@@ -42,7 +42,7 @@ def test_a_bubble_of_another_app_takes_the_touches_on_it_and_no_focus(user: User
     assert focus(user).endswith(f"{SETTINGS}/{SETTINGS}.homepage.SettingsHomepageActivity}}")
     told = user.d.shell("dumpsys window windows").output
     assert re.search(
-        r"Window #0 .*Bubble\}:\n.*package=com.google.android.apps.messaging\n.*ty=APPLICATION_OVERLAY", told
+        r"Window #0 .*Bubble\}:\n.*\n.*package=com.google.android.apps.messaging .*\n.*ty=APPLICATION_OVERLAY", told
     )
     assert foreground(told).package == SETTINGS
     # Beside the bubble the page below takes the touch.

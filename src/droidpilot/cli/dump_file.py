@@ -34,7 +34,9 @@ _HINTS = {
     "cut": "the rest was lost on the way: fetch the file again",
     "too_big": f"a dump has at most {MAX_BYTES // 1024 // 1024} MiB and {MAX_NODES} nodes",
 }
-_ERROR_TEXT = re.compile(r"\A\W*(?:error\b|[\w.$]*exception\b|killed\b|/system/bin/sh:|adb:|adb\.exe:)", re.IGNORECASE)
+_ERROR_TEXT = re.compile(
+    r"\A\W*(?:error\b|[\w.$]*exception\b|killed\b|uiautomation\b|/system/bin/sh:|adb:|adb\.exe:)", re.IGNORECASE
+)
 _MARKUP = re.compile(r"<[!?/]?[A-Za-z]")
 #: Signs of a file that is no text: control bytes at its beginning, in an encoding that has none.
 _BINARY = re.compile(r"[\x00-\x08\x0e-\x1f]")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from droidpilot.cli import options, output
-from droidpilot.core.errors import DumpError, Exit, UsageError
+from droidpilot.core.errors import DeviceError, DroidpilotError, DumpError, Exit, UsageError
 
 Dump = Annotated[
     str | None,
     typer.Option("--dump", metavar="FILE", help="Show a saved UI hierarchy instead of a phone; - reads it from stdin."),
 ]
+
+#: An error in words ends with its hint in brackets.
+_WITH_HINT = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)
 
 ImageFile = Annotated[
     Path | None,
@@ -32,8 +38,9 @@ def look(
 ) -> Exit:
     """Look at the phone once: one line per thing to use (beginning with its ref) or to read (beginning with -).
 
-    A dump that cannot be read is exit 2; with --json its `error.code` says why: no_file, is_folder, not_readable,
-    too_big, empty, no_xml, no_hierarchy, cut, error_text, never_idle, null_root or illegal_character.
+    With --json, `error.code` says why a screen cannot be read: empty, never_idle, null_root, illegal_character, ...
+    A dump that cannot be read is exit 2, with one of these codes or no_file, is_folder, not_readable, too_big, no_xml,
+    no_hierarchy, cut or error_text.
 
     Examples: droidpilot look --device virtual --json; droidpilot look --dump screen.xml;
     droidpilot look --image screen.png
@@ -50,9 +57,12 @@ def look(
     from droidpilot.screens.render import screen_json
     from droidpilot.screens.screen import Screen
 
-    done = one_call(start({"device": device, "policy": policy}), "ui_tree", {}, title="look")
+    with _told(as_json=json):
+        done = one_call(start({"device": device, "policy": policy}), "ui_tree", {}, title="look")
     screen = done.result.value
     if done.result.status is not Status.OK or not isinstance(screen, Screen):
+        if json and done.result.status is not Status.REFUSED:
+            output.result_json(_result_json(done.result.text, done.result.code))
         output.note(done.result.text, style="bad")
     elif json:
         output.result_json(screen_json(screen))
@@ -68,8 +78,11 @@ def _draw(path: Path, flags: dict[str, str | None], *, as_json: bool) -> Exit:
     from droidpilot.screens.render import screen_json
 
     check_image(path)
-    drawn = look_and_draw(start(flags), path)
+    with _told(as_json=as_json):
+        drawn = look_and_draw(start(flags), path)
     if drawn.screen is None:
+        if as_json and drawn.exit is not Exit.REFUSED:
+            output.result_json(_result_json(drawn.text, drawn.code))
         output.note(drawn.text, style="bad")
         return drawn.exit
     if as_json:
@@ -87,13 +100,9 @@ def _show_dump(name: str, *, as_json: bool) -> Exit:
     from droidpilot.cli.dump_file import missing_parts, read_dump, screen_of
     from droidpilot.screens.render import render, screen_json
 
-    try:
+    with _told(as_json=as_json):
         data = read_dump(name)
         screen = screen_of(data, name)
-    except DumpError as error:
-        if as_json:
-            output.result_json(_error_json(error))
-        raise
     broken = missing_parts(data, screen.hierarchy, name)
     if as_json:
         output.result_json((_error_json(broken) if broken else {}) | screen_json(screen))
@@ -106,5 +115,26 @@ def _show_dump(name: str, *, as_json: bool) -> Exit:
     return Exit.DONE
 
 
-def _error_json(error: DumpError) -> dict[str, dict[str, str]]:
+@contextmanager
+def _told(*, as_json: bool) -> Iterator[None]:
+    """Have what comes of a look stand on stdout as one document where it is JSON, also where nothing could be read."""
+    try:
+        yield
+    except (DumpError, DeviceError) as error:
+        if as_json:
+            output.result_json(_error_json(error))
+        raise
+
+
+def _error_json(error: DroidpilotError) -> dict[str, dict[str, str]]:
     return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+
+
+def _result_json(text: str, code: str) -> dict[str, dict[str, str]]:
+    """Write what a model would be told of a call that came to nothing as the error that it was."""
+    from droidpilot.cli.by_hand import message_of
+
+    sentence = message_of(text)[0].removesuffix(" Nothing was sent.").removesuffix(".")
+    found = _WITH_HINT.fullmatch(sentence)
+    message, hint = found.groups() if found is not None else (sentence, "")
+    return {"error": {"code": code, "message": message, "hint": hint}}

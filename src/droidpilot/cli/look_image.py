@@ -30,6 +30,7 @@ class Drawn:
     text: str
     exit: Exit
     screen: Screen | None
+    code: str  # why a call did not succeed
     is_matching: bool  # the picture shows the very screen whose refs are drawn
 
 
@@ -64,7 +65,7 @@ def look_and_draw(begun: Start, path: Path) -> Drawn:
             write_given(path, data, "picture")
         outcome = session.end_call(result)
     is_matching = screen is not None and taken is not None and taken.frame.is_fitting and _is_same(screen, taken)
-    return Drawn(text, outcome.exit, screen if taken is not None else None, is_matching)
+    return Drawn(text, outcome.exit, screen if taken is not None else None, result.code, is_matching)
 
 
 def _both(session: Session) -> tuple[str, ToolResult, Screen | None, Taken | None]:

@@ -22,7 +22,7 @@ from droidpilot.device.driver import KEYS, App, DeviceFacts, Display, Foreground
 from droidpilot.device.inphone import PhoneServer
 from droidpilot.device.lifeline import LINK_TROUBLE, Keep, Lifeline, Outage
 from droidpilot.screens.hierarchy import Bounds
-from droidpilot.screens.parse import holds_hierarchy
+from droidpilot.screens.parse import holds_hierarchy, is_blank
 from droidpilot.screens.selector import Selector
 
 T = TypeVar("T")
@@ -94,7 +94,7 @@ class AndroidDriver:
                 ) from error
             if not isinstance(answer, str):
                 raise readings.unreadable("the phone sent no hierarchy", "unreadable" if answer else "empty")
-            if not answer.strip():
+            if is_blank(answer):
                 raise readings.unreadable("the phone sent an empty answer in place of a hierarchy", "empty")
             if not holds_hierarchy(answer):
                 raise readings.unreadable(f"the phone sent no hierarchy: {answer[:200]}", "unreadable")

@@ -21,7 +21,7 @@ from droidpilot.device.driver import KEYS, DeviceFacts, Display, Foreground
 from droidpilot.device.inphone import PhoneServer
 from droidpilot.device.lifeline import Lifeline
 from droidpilot.screens.hierarchy import Bounds, Node
-from droidpilot.screens.parse import holds_hierarchy, parse_hierarchy
+from droidpilot.screens.parse import holds_hierarchy, is_blank, parse_hierarchy
 from droidpilot.screens.selector import Selector
 
 #: Where dumps are written: the shell may write there on every Android, also before the first unlock.
@@ -169,9 +169,10 @@ class PlainDriver(AndroidDriver):
             data = self._link.output(["cat", path], deadline, most_bytes=_MAX_DUMP_BYTES)
         finally:
             self._forget(path, deadline)
-        if not data.strip(b"\0 \r\n"):
+        text = data.decode("utf-8", "replace")
+        if is_blank(text):
             raise readings.unreadable("the file with the hierarchy is empty", "empty")
-        if not holds_hierarchy(data.decode("utf-8", "replace")):
+        if not holds_hierarchy(text):
             raise readings.unreadable(data[:200].decode("utf-8", "replace"), "unreadable")
         return data
 

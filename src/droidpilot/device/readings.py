@@ -15,6 +15,7 @@ from droidpilot.device.windows import COMPONENT as _COMPONENT
 from droidpilot.device.windows import PACKAGE as PACKAGE
 from droidpilot.device.windows import foreground as foreground
 from droidpilot.screens.hierarchy import Bounds
+from droidpilot.screens.parse import failure_code
 from droidpilot.screens.selector import Selector
 
 _PROPERTY = re.compile(r"^\[([^\]]+)\]: \[(.*)\]$", re.MULTILINE)
@@ -25,14 +26,6 @@ _MAX_LABEL = 200
 #: Last parts of package names that say nothing about the app.
 _MUTE_PARTS = frozenset({"android", "app", "apps", "application", "client", "main", "mobile", "release", "prod", "ui"})
 
-#: What a failed dump says, and the code it gets. Source: bug reports B01, B02, B06, B07, B11.
-_DUMP_FAILURES: tuple[tuple[str, str], ...] = (
-    ("illegal character", "illegal_character"),
-    ("idle state", "never_idle"),
-    ("null root node", "null_root"),
-    ("no active window", "null_root"),
-    ("root filtered out", "null_root"),
-)
 _FIRST_PACKAGE = re.compile(rb"""\bpackage\s*=\s*["']([^"']{1,200})""")
 #: Source: bug reports of scrcpy and minitouch: what stops a shell from touching is a switch of the maker, by brand.
 _INJECT_SWITCHES: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -162,7 +155,7 @@ def bounds_in(info: object) -> set[Bounds]:
 
 def unreadable(said: str, code: str) -> ScreenUnreadable:
     """Build the error for a dump that is none; what the phone said may name the reason better than `code`."""
-    known = next((known for part, known in _DUMP_FAILURES if part in said.lower()), code)
+    known = failure_code(said) or code
     return ScreenUnreadable(
         f"the screen cannot be read: {shorten(one_line(said), 300)}", code=known, hint="a screenshot may still work"
     )

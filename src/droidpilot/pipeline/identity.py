@@ -26,9 +26,11 @@ def same_call_keys(case: Case) -> frozenset[str]:
     """
     aim, tool, screen = case.aim, case.call.tool, case.scene.screen if case.scene is not None else None
     assert aim is not None and case.arguments is not None
-    if tool in _PRESSES or "tap" in aim.also_as:
-        return frozenset(_press_keys(screen, aim, _taker(aim.nodes)))
     keys = {key for node in aim.maybe for key in _press_keys(screen, aim, node)}
+    if tool in _PRESSES or "tap" in aim.also_as:
+        if "press" in aim.also_as:
+            keys.add(_digest(["key", "confirm" if aim.maybe else {"key": "enter"}, aim.package]))
+        return frozenset({*keys, *_press_keys(screen, aim, _taker(aim.nodes))})
     given = case.arguments.model_dump(exclude={"ref", "x", "y", "picture", "app", "duration_ms"})
     match tool:
         case "swipe" | "scroll":

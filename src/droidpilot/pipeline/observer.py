@@ -25,6 +25,7 @@ from droidpilot.screens.screen import (
     Screen,
     fingerprint_of,
     is_foreign,
+    is_helper_package,
     is_sparse,
     keyboard_windows,
     make_screen,
@@ -48,6 +49,8 @@ COMPARED = 8
 #: Whose windows lie over every app and change by themselves: the clock, the battery, a badge.
 SYSTEM_BARS = "com.android.systemui"
 NO_FRONT = "the phone does not say which app is in front"
+#: Where the phone says which keyboard is the chosen one, as package/service.
+_KEYBOARD_SETTING = ("secure", "default_input_method")
 PLAIN = "by plain ADB: slower, types only ASCII"
 
 
@@ -93,6 +96,8 @@ class Observer:
         self._parsed: _Dump | None = None
         self._restless = Restless()
         self._said_once: set[str] = set()
+        self._strangers: frozenset[str] = frozenset()
+        self._keyboard = ""
         self.last: Screen | None = None
         self._read_at = float("-inf")
         self.shown: Screen | None = None
@@ -242,10 +247,27 @@ class Observer:
         self._read_at = self._clock.monotonic()
         # Most reads find the phone as the one before left it; parsing is the dearest part of a look.
         if self._parsed is None or self._parsed.data != data:
-            hierarchy = parse_hierarchy(data)
+            hierarchy = self._with_keyboard(parse_hierarchy(data), deadline)
             fingerprint = fingerprint_of(hierarchy)
             self._parsed = _Dump(data, hierarchy, fingerprint, self._still(hierarchy, fingerprint))
         return self._parsed
+
+    def _with_keyboard(self, hierarchy: Hierarchy, deadline: Deadline) -> Hierarchy:
+        """Note which package is the phone's keyboard; asked when an app is there that was not when it was asked last.
+
+        A screen of one app needs no answer: what is alone is no keyboard.
+        """
+        apps = {root.package for root in hierarchy.roots() if not is_helper_package(root.package)} - {""}
+        if len(apps) < 2:
+            return hierarchy
+        if not apps <= self._strangers:
+            try:
+                found = self._driver.read_setting(*_KEYBOARD_SETTING, deadline.sooner(self._pace.patience_s))
+            except DeviceError:
+                pass  # asked again when the screen is another one; until then names and looks tell
+            else:
+                self._keyboard, self._strangers = (found or "").partition("/")[0], self._strangers | apps
+        return replace(hierarchy, keyboard=self._keyboard)
 
     def _still(self, hierarchy: Hierarchy, fingerprint: str) -> str:
         moving = self._restless.moving_in(hierarchy)

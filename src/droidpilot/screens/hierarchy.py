@@ -128,6 +128,7 @@ class Hierarchy:
     rotation: int = 0  # 0..3, quarter turns counter-clockwise
     repairs: tuple[str, ...] = ()
     is_complete: bool = True  # false: the dump was cut or too big, nodes may be missing
+    keyboard: str = ""  # package of the phone's keyboard where the phone was asked; no dump says it
 
     def subtree(self, node: Node) -> tuple[Node, ...]:
         """Return the descendants of `node` in preorder, without itself."""

@@ -24,16 +24,43 @@ _BOUNDS = re.compile(r"\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]", 
 _BOUNDS_LENGTH = 40  # characters at most
 # Source: `uiautomator dump` writes <hierarchy><node>; some tools leave out <hierarchy>; Appium has class names as tags.
 _FIRST_TAG = re.compile(r"<(?:hierarchy|node|[A-Za-z_]\w*(?:\.[\w$]+)+)(?=[\s/>])")
+_HIERARCHY = re.compile(r"<hierarchy(?=[\s/>])")
+_NODE = re.compile(r"<node(?=[\s/>])")
+#: A whole start tag; group 1 is there where it closes itself.
+_WHOLE_TAG = re.compile(r"""<\w+(?:\s+[\w.:-]+\s*=\s*(?:"[^"]*"|'[^']*'))*\s*(/)?>""")
 _CUT_TAG = re.compile(r"</?(?:[A-Za-z_]|$)")
+_CUT_NAME = re.compile(r"</?(\??\w*)$")
+_BEGINNINGS = ("hierarchy", "node", "?xml")
 _WRAPPERS = frozenset(("hierarchy", "dump"))
 
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.$:-]*)")
 _ATTRIBUTE = re.compile(r"""\s*([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _TAG_END = re.compile(r"\s*(/?)>")
 _RESYNC = re.compile(r"""(?=\s[A-Za-z_][\w.:-]*\s*=\s*["']|/?>)""")
+#: What holds no nodes, whatever stands in it.
+_PASSED_OVER = {"<!--": "-->", "<![CDATA[": "]]>"}
 _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+#: What stands in place of a dump that failed, in any case of letters, and the code it gets. Source: uiautomator and its
+#: bridge of Android 5 to 15, uiautomator2's helper; bug reports B01, B02, B06, B07, B11.
+_FAILURES: tuple[tuple[str, str], ...] = (
+    ("illegal character", "illegal_character"),
+    ("idle state", "never_idle"),
+    ("waiting for idle", "never_idle"),
+    ("waitforidle", "never_idle"),
+    ("null root", "null_root"),
+    ("root node is null", "null_root"),
+    ("root is null", "null_root"),
+    ("rootnode is null", "null_root"),
+    ("window is null", "null_root"),
+    ("no active window", "null_root"),
+    ("root filtered out", "null_root"),
+    ("根节点", "null_root"),
+)
+_BLANK = " \t\r\n\0\ufeff"
 
 
 class _TooManyNodes(Exception):
@@ -55,7 +82,8 @@ class _Builder:
         return len(self._attributes)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name in _WRAPPERS:
+        # a word in brackets that says nothing of itself is no element
+        if name in _WRAPPERS or not (attributes or name == "node" or "." in name):
             self._open.append(-1)
             if name == "hierarchy":
                 self.rotation = _number(attributes.get("rotation", ""), 0) % 4
@@ -110,10 +138,10 @@ def parse_hierarchy(data: bytes) -> Hierarchy:
     first = _FIRST_TAG.search(text)
     if first is None:
         raise _unreadable(text)
-    # A wrapper of our own lets several roots, and harmless text behind the last one, be one document.
-    body_end = max(first.start(), text.rfind(">") + 1)
-    body = text[first.start() : body_end]
-    is_cut = is_cut or not body or _CUT_TAG.search(text, body_end) is not None
+    # A wrapper of our own lets several roots be one document.
+    start, end = _extent(text, first.start())
+    body = text[start:end]
+    is_cut = is_cut or not body or _is_cut_behind(text, end)
     builder = _Builder()
     try:
         parser = expat.ParserCreate()
@@ -135,9 +163,49 @@ def parse_hierarchy(data: bytes) -> Hierarchy:
     return builder.finish(repairs=tuple(repairs), is_complete=not is_cut)
 
 
+def _extent(text: str, first: int) -> tuple[int, int]:
+    """Return where the hierarchy begins and ends: a shell's or a logger's own words round it may hold brackets (B04).
+
+    Of one that is cut, or whose tags are no `<hierarchy` and `<node`, the end is the last bracket.
+    """
+    start = _HIERARCHY.search(text) or _NODE.search(text)
+    if start is None:
+        return first, max(first, text.rfind(">") + 1)
+    begin, closing = start.start(), "</hierarchy>" if start[0] == "<hierarchy" else "</node>"
+    end = text.rfind(closing, begin)
+    end = end + len(closing) if end >= 0 else begin
+    # what follows the last end tag may be a root that closes itself, or the beginning of one
+    later = [found.start() for found in start.re.finditer(text, end)]
+    if later:
+        tag = _WHOLE_TAG.match(text, later[-1])
+        end = tag.end() if tag is not None and tag[1] else max(begin, text.rfind(">") + 1)
+    return begin, end
+
+
+def _is_cut_behind(text: str, end: int) -> bool:
+    """Tell whether what stands behind the hierarchy is the beginning of more of it."""
+    if text.endswith(("</hierarchy>", "</node>", "/>"), 0, end):
+        if _HIERARCHY.search(text, end) or _NODE.search(text, end):
+            return True
+        behind = _CUT_NAME.search(text, end)
+        return behind is not None and any(whole.startswith(behind[1]) for whole in _BEGINNINGS)
+    return _CUT_TAG.search(text, end) is not None
+
+
 def holds_hierarchy(text: str) -> bool:
     """Tell whether there is a hierarchy in what a phone sent, or at least its beginning, in any form that is read."""
     return _FIRST_TAG.search(text) is not None
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether an answer says nothing: white space, NUL characters and byte-order marks are nothing."""
+    return not text.strip(_BLANK)
+
+
+def failure_code(said: str) -> str:
+    """Return the code of what stands in place of a dump that failed; "" where the words are not known."""
+    lowered = said[:4000].lower()
+    return next((code for part, code in _FAILURES if part in lowered), "")
 
 
 def _note_too_many(repairs: list[str]) -> bool:
@@ -176,23 +244,17 @@ def _join_surrogates(text: str) -> str:
 
 def _unreadable(text: str) -> ScreenUnreadable:
     """Choose the error for an answer that holds no hierarchy. Source: messages of uiautomator and its bridge."""
-    said = text.strip(" \t\r\n\0\ufeff")
-    lowered = said[:4000].lower()
-    if not said:
+    if is_blank(text):
         return ScreenUnreadable("the phone gave an empty UI hierarchy", hint="look again", code="empty")
-    quoted = shorten(one_line(said), 120)
-    if "could not get idle state" in lowered:
+    quoted, code = shorten(one_line(text.strip(_BLANK)), 120), failure_code(text.strip(_BLANK))
+    if code == "never_idle":
         return ScreenUnreadable(
-            f"the screen never came to rest: {quoted}",
-            hint="an animation may be running; wait, then look",
-            code="never_idle",
+            f"the screen never came to rest: {quoted}", hint="an animation may be running; wait, then look", code=code
         )
-    if "null root" in lowered:
-        return ScreenUnreadable(f"the phone has no window to read: {quoted}", hint="look again", code="null_root")
-    if "illegal character" in lowered:
-        return ScreenUnreadable(
-            f"the phone could not write a character: {quoted}", hint="look again", code="illegal_character"
-        )
+    if code == "null_root":
+        return ScreenUnreadable(f"the phone has no window to read: {quoted}", hint="look again", code=code)
+    if code:
+        return ScreenUnreadable(f"the phone could not write a character: {quoted}", hint="look again", code=code)
     return ScreenUnreadable(f"the answer is no UI hierarchy: {quoted}", hint="look again", code="unreadable")
 
 
@@ -205,9 +267,14 @@ def _scan(text: str, builder: _Builder, repairs: list[str]) -> bool:
     is_whole = True
     dropped = 0
     position = text.find("<")
+    last_end = {begin: text.rfind(end) for begin, end in _PASSED_OVER.items()}
     while position >= 0:
         tag = _TAG.match(text, position)
         if tag is None:
+            over = next((begin for begin in _PASSED_OVER if text.startswith(begin, position)), "")
+            if over and position < last_end[over]:
+                position = text.find("<", text.find(_PASSED_OVER[over], position))
+                continue
             dropped += not text.startswith(("<?", "<!"), position)
             position = text.find("<", position + 1)
             continue

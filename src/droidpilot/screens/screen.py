@@ -18,9 +18,18 @@ from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 #: A side of the visible part below this is no place for a finger and nothing to read.
 MIN_SIDE = 2
 
-_KEYBOARD = re.compile(r"inputmethod|\.ime\b|keyboard", re.IGNORECASE)
+#: Keyboards by their names. The second line are those whose names do not say it. Source: their store pages and phones.
+_KEYBOARD = re.compile(
+    r"inputmethod|\.ime\b|keyboard"
+    r"|honeyboard|swiftkey|florisboard|\.wetype\b|qqpinyin|openwnn|iwnnime|simeji|touchpal|\.cootek\.smartinput|\.swype\b"
+    r"|^com\.baidu\.input(?:_|$)|\.fcitx5?\b|\.osfans\.trime\b|\.mozc\b|\.gboard\b|\.ime_[a-z]+$|\.octopusime\b",
+    re.IGNORECASE,
+)
 _KEYBOARD_TYPES = frozenset(("2", "input_method"))  # Source: AccessibilityWindowInfo.TYPE_INPUT_METHOD
 _SYSTEM_UI = "com.android.systemui"
+#: A window with so many keys for one letter each, and no more of the height than this, may be a keyboard by its looks.
+_LEAST_LETTERS = 20
+_MOST_HEIGHT = 0.65
 #: Packages that draw over apps and are never the app in front (INV-9). The last is uiautomator2's own helper.
 _NEVER_IN_FRONT = frozenset((_SYSTEM_UI, "com.github.uiautomator", "com.github.uiautomator.test"))
 #: So few things to use on a screen that shows something are a reason to doubt the reading.
@@ -189,21 +198,60 @@ def is_helper_package(package: str) -> bool:
     return package in _NEVER_IN_FRONT or _KEYBOARD.search(package) is not None
 
 
-def is_keyboard_window(root: Node, front: str | None = None) -> bool:
-    """Tell whether a root is the window of an input method.
+def is_keyboard_window(root: Node, front: str | None = None, keyboard: str = "") -> bool:
+    """Tell whether a root is the window of an input method; `keyboard` is the package that the phone says is one.
 
     The app in front is none, whatever its name: a keyboard's own settings page is an app like others.
     """
     if root.window_type in _KEYBOARD_TYPES:
         return True
-    return root.package != front and _KEYBOARD.search(root.package) is not None
+    if root.package == front:
+        return False
+    return _KEYBOARD.search(root.package) is not None or (bool(keyboard) and root.package == keyboard)
+
+
+def possible_keyboards(hierarchy: Hierarchy, front: str | None) -> frozenset[int]:
+    """Return the numbers of the windows that are keyboards by type, name, the phone's word or, failing these, looks.
+
+    They may be all windows: for who asks what a touch may do, not for who asks what to leave out.
+    """
+    roots = hierarchy.roots()
+    found = {root.window for root in roots if is_keyboard_window(root, front, hierarchy.keyboard)}
+    if not found:
+        found = {
+            root.window for root in roots if root.package != front and root.window in _keyboards_by_looks(hierarchy)
+        }
+    return frozenset(found)
 
 
 def keyboard_windows(hierarchy: Hierarchy, front: str | None) -> frozenset[int]:
     """Return the numbers of the windows that are keyboards; never all windows, lest a screen hide behind a name."""
-    roots = hierarchy.roots()
-    found = frozenset(root.window for root in roots if is_keyboard_window(root, front))
-    return found if len(found) < len(roots) else frozenset()
+    found = possible_keyboards(hierarchy, front)
+    return found if len(found) < len(hierarchy.roots()) else frozenset()
+
+
+@lru_cache(maxsize=8)
+def _keyboards_by_looks(hierarchy: Hierarchy) -> frozenset[int]:
+    """Return the windows that look like a keyboard: at the bottom, as wide as the display, full of keys for letters.
+
+    Never one of an app that has another window too: an app's own keys are that app's.
+    """
+    roots, display = hierarchy.roots(), display_of(hierarchy)
+    windows = Counter(root.package for root in roots)
+    found: set[int] = set()
+    for root in roots:
+        bounds = root.bounds
+        is_alone = windows[root.package] == 1
+        is_low = bounds.bottom * 10 >= display.bottom * 9 and bounds.height <= display.height * _MOST_HEIGHT
+        if not is_alone or not is_low or bounds.width < display.width or root.package in _NEVER_IN_FRONT:
+            continue
+        keys = [node for node in hierarchy.subtree(root) if node.clickable and node.end == node.index + 1]
+        letters = {text for node in keys if len(text := node.text or node.desc) == 1 and text.isalpha()}
+        if len(letters) >= _LEAST_LETTERS:
+            found.add(root.window)
+    # a screen that is nothing else is an app's
+    others = {root.package for root in roots if root.window not in found} - _NEVER_IN_FRONT
+    return frozenset(found) if others else frozenset()
 
 
 def front_package(hierarchy: Hierarchy, foreground_package: str | None) -> str | None:
@@ -213,10 +261,11 @@ def front_package(hierarchy: Hierarchy, foreground_package: str | None) -> str |
     """
     if foreground_package and not is_helper_package(foreground_package):
         return foreground_package
+    keyboards = possible_keyboards(hierarchy, None)
     roots = [
         root
         for root in hierarchy.roots()
-        if root.package and root.package not in _NEVER_IN_FRONT and not is_keyboard_window(root)
+        if root.package and root.package not in _NEVER_IN_FRONT and root.window not in keyboards
     ]
     if roots:
         largest = max(roots, key=lambda root: (root.bounds.width * root.bounds.height, -root.index))

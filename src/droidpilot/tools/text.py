@@ -8,7 +8,7 @@ the keyboard be switched. A text that no route can carry is refused before anyth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -23,6 +23,7 @@ from droidpilot.screens.hierarchy import Bounds, Hierarchy, Node
 from droidpilot.screens.labels import clean
 from droidpilot.screens.screen import Screen
 from droidpilot.screens.selector import Selector
+from droidpilot.tools.enter import CONFIRMING, default_buttons
 from droidpilot.tools.read_back import ReadBack, compare, content_of, finding_of
 from droidpilot.tools.registry import Aim, Arguments, Done, Finding, Phone, Scene
 from droidpilot.tools.touch import REF, in_quotes, name_of
@@ -270,36 +271,8 @@ class PressArguments(Arguments):
         return key
 
 
-#: Keys that press what has the focus, or a form's default button (A29).
-_CONFIRMING = frozenset({"enter", "dpad_center", "space", "search"})
-
-
 #: What home screens are called. Source: packages of AOSP, Google, Samsung, Xiaomi, Huawei, OnePlus, Sony, Motorola.
 _LAUNCHER = re.compile(r"launcher|trebuchet|lawnchair|\.home$|miui\.home")
-
-
-def default_buttons(hierarchy: Hierarchy) -> Iterator[Node]:
-    """Yield what enter may press: the focused node; for a text field also the buttons of its window.
-
-    Which button an app binds to enter cannot be seen, so every candidate is judged; rows of a list are none.
-    """
-    for focused in (node for node in hierarchy.nodes if node.focused):
-        yield focused
-        if focused.is_editable:
-            around = {above.index for above in hierarchy.ancestors(focused)}
-            for node in hierarchy.nodes:
-                if node.window == focused.window and _is_button(node) and not _is_in_list(hierarchy, node, around):
-                    yield node
-
-
-def _is_button(node: Node) -> bool:
-    return node.clickable and node.enabled and node.visible and not node.is_editable
-
-
-def _is_in_list(hierarchy: Hierarchy, node: Node, around: set[int]) -> bool:
-    lists = ("RecyclerView", "ListView", "GridView", "ViewPager")
-    above = hierarchy.ancestors(node)
-    return any(one.scrollable and one.index not in around and one.cls.endswith(lists) for one in above)
 
 
 class Press:
@@ -312,7 +285,7 @@ class Press:
 
     def aim(self, arguments: PressArguments, scene: Scene) -> Aim:
         screen = scene.screen
-        nodes = tuple(default_buttons(screen.hierarchy)) if arguments.key in _CONFIRMING else ()
+        nodes = tuple(default_buttons(screen.hierarchy)) if arguments.key in CONFIRMING else ()
         where = f", with {name_of(screen, nodes[0])} in focus" if nodes else ""
         return Aim(
             sentence=f"Press {arguments.key}{where}",
@@ -320,7 +293,7 @@ class Press:
             maybe=nodes,
             words=(arguments.key,),
             is_matchable=True,
-            is_blind=arguments.key in _CONFIRMING and not nodes,
+            is_blind=arguments.key in CONFIRMING and not nodes,
         )
 
     def run(self, arguments: PressArguments, aim: Aim, phone: Phone) -> Done:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -13,6 +14,7 @@ from droidpilot.screens.hierarchy import Bounds, Node, root_of
 from droidpilot.screens.hits import covered_by, tap_point, target_nodes
 from droidpilot.screens.labels import clean, label_of, raw_label
 from droidpilot.screens.screen import Screen, is_page, keyboard_windows, visible_bounds
+from droidpilot.tools.enter import default_buttons, is_on_keyboard, may_be_enter
 from droidpilot.tools.registry import Aim, Arguments, Done, Phone, Scene
 
 #: A finger that moves less than this presses instead of dragging. Source: ViewConfiguration touch slop, 8 dp at 3x.
@@ -179,6 +181,37 @@ def package_at(screen: Screen, nodes: tuple[Node, ...]) -> str | None:
     return screen.package if screen.package == top.package else window
 
 
+def as_enter(screen: Screen, aim: Aim) -> Aim:
+    """Return the aim of a finger on what may be a keyboard's action key: it answers for all that enter does (A29).
+
+    The key goes to the app in front, whose rules count beside the keyboard's.
+    """
+    buttons = tuple(default_buttons(screen.hierarchy))
+    return replace(
+        aim,
+        sentence=f"{aim.sentence}, a key that may be enter",
+        package=screen.package or aim.package,
+        maybe=buttons,
+        words=("enter",),
+        also_as=(*aim.also_as, "press"),
+        is_blind=not buttons,
+        is_gesture_over=False,
+    )
+
+
+def _may_press_enter(screen: Screen, start: tuple[int, int], end: tuple[int, int], *, is_press: bool) -> bool:
+    """Tell whether a stroke may press a keyboard's action key.
+
+    Keyboards take the key that the finger leaves, so one that goes from key to key may; one that leaves the keyboard
+    presses nothing. Source: PointerTracker of AOSP LatinIME.
+    """
+    first, last = (target_nodes(screen.hierarchy, *point, screen.display) for point in (start, end))
+    if not is_on_keyboard(screen, first):
+        return False
+    ends = (first, last) if is_press or is_on_keyboard(screen, last) else ()
+    return any(may_be_enter(screen, nodes) for nodes in ends)
+
+
 class _Press(_Gesture):
     verb: ClassVar[str]
     arguments: ClassVar[type[Arguments]] = PointArguments
@@ -197,7 +230,7 @@ class _Press(_Gesture):
         refuse_disabled(screen, nodes)
         if not what:
             what = f"({x}, {y}), on {_name_at(screen, nodes)}"
-        return Aim(
+        aim = Aim(
             sentence=f"{self.verb} {what}",
             package=package_at(screen, nodes),
             points=((x, y),),
@@ -206,6 +239,7 @@ class _Press(_Gesture):
             is_by_place=arguments.ref is None,
             seen_on=seen_on(scene, arguments.picture),
         )
+        return as_enter(screen, aim) if may_be_enter(screen, nodes) else aim
 
 
 class Tap(_Press):
@@ -283,7 +317,7 @@ class Swipe(_Gesture):
             refuse_unseen(screen, under_start)
             refuse_disabled(screen, under_start)
         sentence = f"Swipe from {start} to {end}"
-        return Aim(
+        aim = Aim(
             sentence=f"{sentence}, from {name_of(screen, under_start[0])}" if under_start else sentence,
             package=package_at(screen, under_start),
             points=(start, end),
@@ -295,6 +329,7 @@ class Swipe(_Gesture):
             is_gesture_over=not is_press and _scrolls(screen, under_start, _axis(start, end)),
             also_as=_AS_PRESS if is_press else (),
         )
+        return as_enter(screen, aim) if _may_press_enter(screen, start, end, is_press=is_press) else aim
 
     def run(self, arguments: SwipeArguments, aim: Aim, phone: Phone) -> Done:
         phone.driver.swipe(*aim.points[0], *aim.points[1], arguments.duration_ms, phone.deadline)
@@ -367,7 +402,7 @@ class Scroll(_Gesture):
         is_press = presses(screen, start, end)
         if is_press:
             refuse_unseen(screen, under_start)
-        return Aim(
+        aim = Aim(
             sentence=f"Scroll {arguments.direction}" + (" by a page" if arguments.step == "page" else ""),
             package=package_at(screen, under_start),
             points=(start, end),
@@ -376,6 +411,7 @@ class Scroll(_Gesture):
             is_gesture_over=not is_press and _scrolls(screen, under_start),
             also_as=_AS_PRESS if is_press else (),
         )
+        return as_enter(screen, aim) if _may_press_enter(screen, start, end, is_press=is_press) else aim
 
     def run(self, arguments: ScrollArguments, aim: Aim, phone: Phone) -> Done:
         phone.driver.swipe(*aim.points[0], *aim.points[1], self.duration_ms, phone.deadline)

@@ -5,6 +5,7 @@ This file must never know that there are other pages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -25,7 +26,14 @@ LEAST_TEXT: Final = 10
 """px; no text is painted smaller."""
 _SYSTEM_UI: Final = "com.android.systemui"
 _EDITABLE: Final = ("EditText", "AutoCompleteTextView")
-_KEYBOARDS: Final = ("inputmethod", ".ime.", "keyboard")
+_KEYBOARD_TYPES: Final = ("2", "input_method")
+"""`window-type` of a keyboard."""
+_KEYBOARDS: Final = re.compile(
+    r"inputmethod|\.ime\b|keyboard|honeyboard|swiftkey|florisboard|\.wetype\b|qqpinyin|openwnn|iwnnime|simeji"
+    r"|^com\.baidu\.input(?:_|$)",
+    re.IGNORECASE,
+)
+"""Packages of keyboards, for dumps that do not say of what type a window is."""
 
 
 @dataclass(slots=True, eq=False)
@@ -72,9 +80,15 @@ class ShownPage:
         if self.page.package is not None:
             return self.page.package
         windows = self.windows()
-        apps = [root for root in windows if not _is_helper(self.scan.value(root, "package"))]
+        keyboards = self._keyboards()
+        apps = [root for root in windows if root not in keyboards and self.scan.value(root, "package") != _SYSTEM_UI]
         chosen = next(iter(apps or windows), None)
         return self._package_of(chosen) if chosen is not None else UNKNOWN_PACKAGE
+
+    @property
+    def has_keyboard(self) -> bool:
+        """Whether one of its windows is a keyboard's; a page that is nothing else is an app's."""
+        return 0 < len(self._keyboards()) < len(self.scan.roots)
 
     @property
     def activity(self) -> str:
@@ -157,6 +171,16 @@ class ShownPage:
 
     # inside
 
+    def _keyboards(self) -> list[Found]:
+        """Return the windows of keyboards: those that say so, or whose package does and is not told to be in front."""
+        found = []
+        for root in self.scan.roots:
+            package = self.scan.value(root, "package")
+            is_named = package != self.page.package and _KEYBOARDS.search(package) is not None
+            if is_named or root.values.get("window-type") in _KEYBOARD_TYPES:
+                found.append(root)
+        return found
+
     def _words(self, found: Found) -> str:
         if self.is_editable(found):
             return self.scan.value(found, "hint") or self.scan.value(found, "content-desc")
@@ -222,10 +246,6 @@ def _display(page: Page) -> Display:
     natural = (height, width) if rotation % 2 else (width, height)
     dpi = max(LEAST_DENSITY, min(MOST_DENSITY, round(min(natural) * 160 / USUAL_WIDTH_DP)))
     return Display(natural=natural, density=dpi, rotation=rotation)
-
-
-def _is_helper(package: str) -> bool:
-    return package == _SYSTEM_UI or any(part in package for part in _KEYBOARDS)
 
 
 def _nothing() -> None:

@@ -39,6 +39,11 @@ class Scene(Protocol):
         ...
 
     @property
+    def has_keyboard(self) -> bool:
+        """Tell whether a keyboard's window is among its windows."""
+        ...
+
+    @property
     def is_secure(self) -> bool:
         """Tell whether pictures of it come out black."""
         ...

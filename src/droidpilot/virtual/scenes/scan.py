@@ -24,6 +24,8 @@ _TAG = re.compile(r"<(/?)([A-Za-z_][\w.$:-]*)", re.ASCII)
 _ATTRIBUTE = re.compile(r"""\s*([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.ASCII)
 _TAG_END = re.compile(r"\s*(/?)>")
 _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]", re.ASCII)
+_PASSED_OVER = {"<!--": "-->", "<![CDATA[": "]]>"}
+"""What holds no nodes, whatever stands in it."""
 _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _WRAPPERS = ("hierarchy", "dump")
@@ -115,9 +117,14 @@ def scan(data: bytes) -> Scan:
     open_nodes: list[tuple[str, Found | None]] = []
     rotation, told, windows = 0, (0, 0), 0
     position = raw.find("<")
+    last_end = {begin: raw.rfind(end) for begin, end in _PASSED_OVER.items()}
     while position >= 0 and len(nodes) < MAX_NODES:
         tag = _TAG.match(raw, position)
         if tag is None:
+            over = next((begin for begin in _PASSED_OVER if raw.startswith(begin, position)), "")
+            if over and position < last_end[over]:
+                position = raw.find("<", raw.find(_PASSED_OVER[over], position))
+                continue
             position = raw.find("<", position + 1)
             continue
         name = tag[2]

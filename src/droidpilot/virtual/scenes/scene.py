@@ -64,6 +64,10 @@ class Scene:
         return self.page.activity
 
     @property
+    def has_keyboard(self) -> bool:
+        return self.page.has_keyboard
+
+    @property
     def is_secure(self) -> bool:
         """Tell whether the page forbids pictures of itself."""
         return self.page.page.is_secure

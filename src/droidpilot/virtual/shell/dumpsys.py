@@ -231,7 +231,7 @@ def _input_method(phone: Phone, _: list[str]) -> str:
     """Say which keyboard is chosen, whether its window is shown, and which view it serves."""
     phone.look()
     ime = phone.settings.get("secure", "default_input_method")
-    is_shown = phone.scene is None and phone.screen_on and phone.stack.has_keyboard
+    is_shown = phone.screen_on and (phone.stack if phone.scene is None else phone.scene).has_keyboard
     shown, field = str(is_shown).lower(), phone.top.focus if phone.scene is None else None
     served = (
         f"android.widget.EditText{{5d2ab1 VFED..CL. .F...... app:id/{field.name}}}" if field is not None else "null"
