@@ -7,12 +7,20 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from droidpilot.core.clock import Deadline, SystemClock
+from droidpilot.device.adb import AdbServer
+from droidpilot.device.attached import AttachedDevice, list_devices
+from droidpilot.virtual import registry
+from droidpilot.virtual.registry import Entry
 from tests.cli.cli_shell import Shell
+from tests.fakes.stand_in_adb import StandInAdb
+from tests.fakes.stand_in_adb import served as served_adb
 
 
 @pytest.fixture
@@ -158,3 +166,52 @@ def test_a_killed_phone_takes_its_adb_server_with_it(shell: Shell) -> None:
     else:
         with pytest.raises(ProcessLookupError):
             os.kill(entry["adb_pid"], 0)
+
+
+@pytest.mark.parametrize("mode", ["accept", "reject"])
+def test_a_phone_that_looks_at_keys_starts_whatever_it_makes_of_ours(shell: Shell, mode: str) -> None:
+    with shell.serving("virtual", "start", "--auth", mode) as (_, serial):
+        assert serial.startswith("127.0.0.1:")
+        assert shell.json("virtual", "state", serial)["seed"] == 0
+
+
+def test_a_start_that_fails_leaves_nothing_in_the_adb_server_of_the_user(shell: Shell) -> None:
+    with served_adb(StandInAdb()) as told:
+        done = shell.quick("virtual", "start", "--connect", ANDROID_ADB_SERVER_PORT=str(told.port))
+    assert done.returncode == 3 and "adb cannot connect" in done.stderr
+    assert told.asked[-1].startswith("host:disconnect:127.0.0.1:")
+
+
+def test_a_killed_phone_is_forgotten_by_the_adb_server_of_the_user(shell: Shell) -> None:
+    shell.quick("devices")  # starts it
+    try:
+        process, _ = served(shell, "--connect", "--count", "2", lines=2)
+        process.kill()
+        process.wait()
+        _wait_until(lambda: not _attached(shell))
+    finally:
+        shell.end_adb_server()
+
+
+def test_a_later_command_has_a_dead_phone_of_ours_forgotten(shell: Shell) -> None:
+    def entry(serial: str, adb_port: int) -> Entry:
+        return Entry(serial, int(serial.rpartition(":")[2]), 2**22 + 1, 1, 0, 1, "t", adb_port)
+
+    phones = {"127.0.0.1:40001": "offline", "127.0.0.1:40002": "device", "192.168.1.7:5555": "offline"}
+    with served_adb(StandInAdb(phones=phones)) as told:
+        for serial in list(phones)[:2]:
+            registry.register(shell.home, entry(serial, told.port))
+        done = shell.quick("doctor", "--repair", ANDROID_ADB_SERVER_PORT=str(told.port))
+    assert done.returncode == 0, done.stderr
+    assert list(told.phones) == ["127.0.0.1:40002", "192.168.1.7:5555"], "one answers, one is not ours"
+
+
+def _attached(shell: Shell) -> list[AttachedDevice]:
+    return list_devices(AdbServer(shell.adb_port), Deadline.after(SystemClock(), 5))
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)  # it happens in another process

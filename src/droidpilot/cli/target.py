@@ -6,6 +6,7 @@ through the adb server of its own; any other through the user's, used as it is. 
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from droidpilot.cli import output
-from droidpilot.core.clock import Clock, Deadline
+from droidpilot.core.clock import Clock, Deadline, SystemClock
 from droidpilot.core.errors import DeviceError, DeviceUnavailable
 from droidpilot.core.text import quoted
 from droidpilot.device.adb import AdbServer
@@ -34,6 +35,8 @@ _USUAL_PORT = 5037
 _LOOPBACK = "127.0.0.1:"
 #: Seconds an adb server may take for one answer.
 ANSWER_S = 10.0
+#: Seconds that it may take to forget a phone that has ended: nothing depends on it.
+_LET_GO_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +182,20 @@ def reap_dead(home: Path) -> list[Entry]:
     for entry in dead:
         if entry.adb_pid is not None and entry.adb_port is not None:
             reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
+        elif entry.adb_port is not None:
+            _let_go(entry.serial, entry.adb_port)
         registry.remove(home, entry)
         forget_refs(home, entry.serial)
         forget_phone(home, entry.serial, entry.phone_id, entry.adb_port)
     return dead
+
+
+def _let_go(serial: str, adb_port: int) -> None:
+    """Have the user's adb server forget a phone of ours that is dead. One that answers has its port only by chance."""
+    server, deadline = AdbServer(adb_port), Deadline.after(SystemClock(), _LET_GO_S)
+    with contextlib.suppress(DeviceError):
+        if any(one.serial == serial and not one.is_ready for one in list_devices(server, deadline)):
+            server.ask(f"host:disconnect:{serial}", deadline)
 
 
 def virtual_phones(home: Path) -> list[Known]:
