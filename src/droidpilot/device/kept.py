@@ -180,7 +180,7 @@ def read_file(path: Path) -> Listed:
             why = f"it has format {shorten(one_line(str(told['v'])), 20)}, another version's"
             return Listed(path, "", problem=_unreadable(path, why), is_foreign=True)
         return Listed(path, _text(told["phone"]), tuple(_change(one) for one in told["changes"]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         return Listed(path, "", problem=_unreadable(path, shorten(one_line(str(error)), 100)))
 
 
