@@ -16,6 +16,7 @@ import pytest
 from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.device.adb import AdbServer
 from droidpilot.device.attached import AttachedDevice, list_devices
+from droidpilot.device.lease import file_name
 from droidpilot.virtual import registry
 from droidpilot.virtual.registry import Entry
 from tests.cli.cli_shell import Shell
@@ -215,3 +216,41 @@ def _wait_until(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.02)  # it happens in another process
+
+
+@pytest.mark.parametrize("how", ["--connect", "own"])
+def test_a_phone_that_ended_leaves_no_file(shell: Shell, how: str) -> None:
+    shell.quick("devices")  # starts the user's adb server
+    try:
+        process, (phone,) = served(shell, "--count", "1", *([how] if how == "--connect" else []), lines=1)
+        words = ("look", "--device", phone["serial"])
+        assert shell.quick(*words, DROIDPILOT_ANIMATIONS="off").returncode == 0
+        assert list((shell.home / "refs").iterdir()) and list((shell.home / "changed").iterdir())
+        ended(process)
+        assert _left(shell) == []
+    finally:
+        shell.end_adb_server()
+
+
+def test_repair_removes_what_ended_phones_left(shell: Shell) -> None:
+    for name in (
+        f"refs/{file_name('127.0.0.1:40001')}.json",
+        f"refs/{file_name('192.168.1.7:5555')}.json",
+        f"changed/{file_name('VIRTUAL00000003')}.lock",
+    ):
+        (shell.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (shell.home / name).touch()
+    assert "removed 2 files" in shell.quick("doctor", "--repair").stdout
+    assert [path.name[:11] for path in _left(shell)] == ["192.168.1.7"]
+
+
+def test_a_phone_of_another_state_folder_has_not_ended(shell: Shell, tmp_path: Path) -> None:
+    with shell.serving("virtual", "start") as (_, serial):
+        for words in (("look", "--device", serial), ("virtual", "state", serial)):
+            done = shell.quick(*words, DROIDPILOT_HOME=str(tmp_path / "other"))
+            assert done.returncode == 3 and f"no virtual phone {serial} in this state folder" in done.stderr
+    shell.end_adb_server()
+
+
+def _left(shell: Shell) -> list[Path]:
+    return [path for name in ("refs", "changed") for path in (shell.home / name).glob("*")]

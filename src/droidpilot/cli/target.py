@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -35,6 +36,8 @@ _USUAL_PORT = 5037
 _LOOPBACK = "127.0.0.1:"
 #: Seconds an adb server may take for one answer.
 ANSWER_S = 10.0
+#: Seconds that a port of this machine may take to take a connection.
+_PROBE_S = 0.5
 #: Seconds that it may take to forget a phone that has ended: nothing depends on it.
 _LET_GO_S = 2.0
 
@@ -97,6 +100,27 @@ def ended(serial: str) -> DeviceUnavailable:
     )
 
 
+def _elsewhere(serial: str, home: Path) -> DeviceUnavailable:
+    """Make the error for something that answers where a virtual phone would, and that nothing here knows."""
+    return DeviceUnavailable(
+        f"no virtual phone {quoted(serial)[1:-1]} in this state folder ({home})",
+        hint=f"set DROIDPILOT_HOME to the one it was started with, or start one with: {output.program()} virtual start",
+        code="no_virtual_phone",
+    )
+
+
+def _answers(serial: str) -> bool:
+    """Tell whether anything listens on the port of a virtual phone's serial."""
+    port = serial.removeprefix(_LOOPBACK)
+    if not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
+        return False
+    try:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=_PROBE_S):
+            return True
+    except OSError:
+        return False
+
+
 def _virtual_key(home: Path, serial: str) -> str:
     """Name a virtual phone by its process: the next one with its serial is another phone."""
     found = next((entry for entry in registry.entries(home) if entry.serial == serial), None)
@@ -115,7 +139,7 @@ def _chosen(device: str | None, *, adb_port: int, home: Path, clock: Clock) -> K
         known = {one.device.serial: one for one in [*attached_phones(adb_port, clock), *virtual]}
     if device is not None and device not in known:
         if device.startswith(_LOOPBACK):
-            raise ended(device)
+            raise _elsewhere(device, home) if _answers(device) else ended(device)
         if (announced := _announced(device, adb_port, clock)) is not None:
             raise DeviceUnavailable(
                 f"{quoted(device)} is not connected; it announces itself at {announced.address}",

@@ -83,7 +83,7 @@ def start(
 
         def on_ready(entries: list[Entry]) -> list[Entry]:
             port = begun.settings.adb_port
-            server = users_server(entries, port, clock) if connect else own_server(home, entries, clock)
+            server = users_server(home, entries, port, clock) if connect else own_server(home, entries, clock)
             return stack.enter_context(server)
 
         def on_served(served: list[Entry]) -> None:

@@ -51,7 +51,7 @@ def own_server(home: Path, entries: list[Entry], clock: Clock) -> Iterator[list[
 
 
 @contextmanager
-def users_server(entries: list[Entry], port: int, clock: Clock) -> Iterator[list[Entry]]:
+def users_server(home: Path, entries: list[Entry], port: int, clock: Clock) -> Iterator[list[Entry]]:
     """Connect the phones to an adb server that runs already, and disconnect them afterwards.
 
     Raises:
@@ -74,6 +74,7 @@ def users_server(entries: list[Entry], port: int, clock: Clock) -> Iterator[list
             for entry in entries:
                 with contextlib.suppress(DeviceError):
                     server.ask(f"host:disconnect:{entry.serial}", Deadline.after(clock, ANSWER_S))
+                forget_phone(home, entry.serial, entry.phone_id, None)
 
 
 def _connect(server: AdbServer, entry: Entry, clock: Clock) -> None:

@@ -94,7 +94,7 @@ def from_words(text: str, doing: str, sent: Sent) -> DeviceError:
     code, words, hint = reason
     if code == "offline":
         hint = typeable(_OFFLINE_ANY)
-    return DeviceUnavailable(f"{doing}: {words} (adb: {said})", hint=hint, code=code, sent=sent)
+    return DeviceUnavailable(f"{doing}: {words}", hint=hint, code=code, sent=sent)
 
 
 def translate(error: Exception, doing: str, *, sent: Sent = "no") -> DeviceError:

@@ -120,6 +120,18 @@ class ChangeList:
             return aside
         return None
 
+    def forget(self) -> int:
+        """Remove the files of a list that nothing is on; return how many went. Nothing is raised."""
+        paths = (self._path, self._path.with_suffix(".lock"))
+        if not any(path.exists() for path in paths):
+            return 0
+        with suppress(UsageError), self._held():
+            gone = [] if self.read() else [path for path in paths if path.exists()]
+            for path in gone:
+                path.unlink()
+            return len(gone)
+        return 0
+
     @contextmanager
     def _held(self) -> Iterator[None]:
         try:

@@ -160,8 +160,8 @@ def find(home: Path, serial: str) -> Entry:
             return entry
     known = ", ".join(entry.serial for entry in alive) or "none"
     raise DeviceUnavailable(
-        f"no virtual phone {serial} runs (running: {known})",
-        hint="start one with: droidpilot virtual start",
+        f"no virtual phone {serial} in this state folder ({home}; running: {known})",
+        hint="start one with: droidpilot virtual start; or set DROIDPILOT_HOME to the folder it was started with",
         code="no_virtual_phone",
     )
 
