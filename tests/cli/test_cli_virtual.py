@@ -254,3 +254,69 @@ def test_a_phone_of_another_state_folder_has_not_ended(shell: Shell, tmp_path: P
 
 def _left(shell: Shell) -> list[Path]:
     return [path for name in ("refs", "changed") for path in (shell.home / name).glob("*")]
+
+
+def test_what_a_person_does_is_refused_with_what_would_do(shell: Shell) -> None:
+    process, (phone,) = served(shell, "--count", "1", lines=1)
+    try:
+        serial = phone["serial"]
+        assert shell.quick("virtual", "fault", serial, "--list").stdout == "", "nothing broken is no line"
+        for words, said in {
+            ("tap", "-5", "10"): "not a whole number from 0 on: '-5'",
+            ("tap", "5", "99999"): "is not on the screen",
+            ("set-lock", "pin"): "set-lock pin 1234",
+        }.items():
+            done = shell.quick("virtual", "do", serial, *words)
+            assert done.returncode == 2 and said in done.stderr, done.stderr
+        assert shell.json("virtual", "state", serial)["inputs"]["count"] == 0
+    finally:
+        ended(process)
+
+
+def test_ports_that_do_not_suffice_are_told_with_the_reason(shell: Shell) -> None:
+    done = shell.quick("virtual", "start", "--count", "2", "--port", "65535")
+    assert done.returncode == 2 and "65535, the last there is" in done.stderr
+
+
+def test_plain_state_is_a_line_for_each_value(shell: Shell) -> None:
+    process, (phone,) = served(shell, "--count", "1", lines=1)
+    try:
+        shell.quick("virtual", "do", phone["serial"], "toast", "one\ntwo")
+        lines = shell.quick("virtual", "state", phone["serial"]).stdout.splitlines()
+        assert 'toast = "one\\ntwo"' in lines and all(" = " in line for line in lines)
+    finally:
+        ended(process)
+
+
+def test_a_phone_that_does_not_trust_us_is_not_called_ready(shell: Shell) -> None:
+    with shell.serving("virtual", "start", "--auth", "reject") as (_, serial):
+        done = shell.quick("devices")
+        assert f"{serial}  unauthorized" in done.stdout and "Allow USB debugging" in done.stderr
+        assert shell.json("devices")["devices"][0]["is_ready"] is False
+        assert f"{serial} (Virtual Phone, virtual) is ready" not in shell.quick("doctor").stdout
+    shell.end_adb_server()
+
+
+def test_a_phone_that_hangs_is_said_to_be_waited_for(shell: Shell) -> None:
+    with shell.serving("virtual", "start") as (_, serial):
+        shell.quick("virtual", "fault", serial, "hang", "5")
+        done = shell.quick("look", "--device", serial)
+        assert f"waiting for {serial} to answer" in done.stderr
+
+
+def test_a_call_is_told_as_json(shell: Shell) -> None:
+    with shell.serving("virtual", "start") as (_, serial):
+        told = shell.json("call", "press", "key=home", "--device", serial)
+        assert (told["tool"], told["status"], told["exit_code"]) == ("press", "ok", 0)
+        shell.quick("call", "open_app", "app=Settings", "--device", serial)
+        shell.quick("virtual", "fault", serial, "drop@input:+1", "after")
+        done = shell.quick("call", "press", "key=home", "--device", serial)
+        assert done.returncode == 0 and done.stdout.startswith("Done."), done.stderr
+        assert "nobody knows" not in done.stderr
+        assert shell.json("session", "actions", "list")["actions"] == []
+
+
+def test_one_fault_is_told_with_its_arguments(shell: Shell) -> None:
+    assert shell.quick("virtual", "faults", "hang").stdout.startswith("hang [now|before|after] [SECONDS]\n")
+    done = shell.quick("virtual", "faults", "hong")
+    assert done.returncode == 2 and "did you mean hang" in done.stderr

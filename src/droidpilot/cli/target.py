@@ -231,6 +231,15 @@ def virtual_phones(home: Path) -> list[Known]:
     ]
 
 
+def as_adb_has_it(known: Known) -> Known:
+    """Return a virtual phone in the state that its adb server has it in, which may not be trusted or not be reached."""
+    with contextlib.suppress(DeviceError):
+        listed = list_devices(AdbServer(known.adb_port), Deadline.after(SystemClock(), _LET_GO_S))
+        state = next((one.state for one in listed if one.serial == known.device.serial), "offline")
+        return replace(known, device=replace(known.device, state=state))
+    return known
+
+
 def attached_phones(adb_port: int, clock: Clock) -> list[Known]:
     """List the phones that the user's adb server knows; it is started only where none answers.
 
