@@ -16,10 +16,12 @@ import pytest
 from droidpilot.core.clock import Deadline, SystemClock
 from droidpilot.device.adb import AdbServer
 from droidpilot.device.attached import AttachedDevice, list_devices
+from droidpilot.device.fallback import connect
 from droidpilot.device.lease import file_name
 from droidpilot.virtual import registry
 from droidpilot.virtual.registry import Entry
 from tests.cli.cli_shell import Shell
+from tests.cli.known_phone import virtual_phone
 from tests.fakes.stand_in_adb import StandInAdb
 from tests.fakes.stand_in_adb import served as served_adb
 
@@ -298,10 +300,15 @@ def test_a_phone_that_does_not_trust_us_is_not_called_ready(shell: Shell) -> Non
 
 
 def test_a_phone_that_hangs_is_said_to_be_waited_for(shell: Shell) -> None:
-    with shell.serving("virtual", "start") as (_, serial):
-        shell.quick("virtual", "fault", serial, "hang", "5")
-        done = shell.quick("look", "--device", serial)
-        assert f"waiting for {serial} to answer" in done.stderr
+    told: list[str] = []
+    with virtual_phone(shell) as (running, link):
+        running.phone.faults.set("hang", "4")
+        deadline = Deadline.after(SystemClock(), 40)
+        driver = connect(
+            link.server, running.serial, clock=SystemClock(), deadline=deadline, note=told.append, progress=told.append
+        )
+        driver.close()
+    assert told[0] == f"waiting for {running.serial} to answer"
 
 
 def test_a_call_is_told_as_json(shell: Shell) -> None:
