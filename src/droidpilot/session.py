@@ -245,7 +245,7 @@ class Session:
             record=self._record.append,
             waited=self._budget.waited,
         )
-        for action in open_actions(plan.home, phone=self._address.key or self._address.serial):
+        for action in open_actions(plan.home, phone=self._address.key or self._address.serial, key=plan.audit_key):
             approval.note_earlier(action.call.same_as, action.name)
             self._record.append(Noted(text=_left_open(action)))
         is_lock_allowed = plan.settings.lock_screen
@@ -487,6 +487,11 @@ def make_model(prepared: Prepared, clock: Clock, *, progress: Progress | None = 
 
 
 def _left_open(action: OpenAction) -> str:
+    if action.doubt:
+        return (
+            f"unresolved: {action.call.sentence or action.call.tool} may have happened in session {action.session}; "
+            f"its transcript says what became of it, but was changed ({action.doubt}), so that is not believed"
+        )
     return (
         f"unresolved: {action.call.sentence or action.call.tool} may have happened in an earlier session; it is not "
         f"done again before somebody says what became of it: droidpilot session actions resolve {action.name} "

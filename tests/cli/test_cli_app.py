@@ -129,3 +129,29 @@ def test_a_bug_is_one_line_and_a_private_file_without_the_refused_value(tmp_path
     text = path.read_text()
     assert "Traceback" in text and "Box" in text
     assert "hunter" not in text + done.stderr
+
+
+#: Stands for a person who types Ctrl-C while the program is still being imported.
+_IMPATIENT = """
+import sys
+class Impatient:
+    def find_spec(self, name, path, target=None):
+        if name == {name!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Impatient())
+from droidpilot.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["droidpilot.cli.app", "droidpilot.cli.virtual", "typer"])
+def test_ctrl_c_while_it_is_imported_is_no_traceback(name: str) -> None:
+    words = [sys.executable, "-c", _IMPATIENT.format(name=name), "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "droidpilot: stopped\n")
+
+
+def test_the_package_is_the_program() -> None:
+    words = [sys.executable, "-m", "droidpilot", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("droidpilot ")

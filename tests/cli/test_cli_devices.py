@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from droidpilot.device.lease import file_name
 from tests.cli.cli_shell import Shell
+from tests.fakes.stand_in_adb import StandInAdb, served
 from tests.fakes.told_phone import told_phones
 
 PHONES = {"ABC123": "device", "LOCKED1": "unauthorized", "DEAF 2": "offline", "emulator-5600": "device"}
@@ -92,3 +94,24 @@ def test_no_phone_at_all_says_what_to_try(shell: Shell) -> None:
         done = shell.quick("call", "press", "key=home", ANDROID_ADB_SERVER_PORT=str(port))
         assert done.returncode == 3
         assert "--device virtual" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "owner", ["[" * 4000, '{"pid": 1e999, "since": "x", "session": ""}', '{"pid": 1' + "0" * 300 + "}"]
+)
+@pytest.mark.parametrize("folder", ["leases", "refs", "changed", "virtual"])
+def test_a_state_file_that_somebody_wrote_over_is_no_bug(shell: Shell, folder: str, owner: str) -> None:
+    name = "phone-40001.json" if folder == "virtual" else f"{file_name('ABC123')}.json"
+    (shell.home / folder).mkdir(parents=True)
+    (shell.home / folder / name).write_text(owner.replace('"x"', '"x", "serial": "s", "port": 1, "token": "t"'))
+    with told_phones(PHONES) as server:
+        for command in ("devices", "look", "doctor"):
+            words = (command, "--device", "ABC123") if command == "look" else (command,)
+            done = shell.quick(*words, ANDROID_ADB_SERVER_PORT=str(server.port))
+            assert done.returncode in (0, 3) and "our bug" not in done.stderr, done.stderr
+
+
+def test_a_phone_of_the_network_that_is_offline_has_no_cable_to_unplug(shell: Shell) -> None:
+    with served(StandInAdb(phones={"192.168.1.7:5555": "offline"})) as server:
+        done = shell.quick("devices", ANDROID_ADB_SERVER_PORT=str(server.port))
+    assert "connect it again" in done.stderr and "plug" not in done.stderr

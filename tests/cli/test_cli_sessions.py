@@ -307,3 +307,15 @@ def test_a_session_is_sealed_with_the_audit_key_of_the_environment(tmp_path: Pat
     assert short.returncode == 2 and short.stderr.count("\n") == 1
     everything = b"".join(path.read_bytes() for path in bench.shell.home.rglob("*") if path.is_file())
     assert b"correct horse" not in everything
+
+
+def test_a_transcript_that_was_changed_is_named_by_a_replay(recorded: Recorded) -> None:
+    directory = recorded.write()
+    assert recorded.run("policy", "replay", "default", "--exit-code").exit_code in (0, 9)
+    path = directory / "transcript.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"Tap sent", b"Tap mine"))
+    done = recorded.run("policy", "replay", "default")
+    assert done.exit_code == 0 and f"{ID}: its transcript does not verify" in done.stderr
+    told = recorded.run("policy", "replay", "default", "--exit-code", "--json")
+    assert told.exit_code == 1
+    assert json.loads(told.stdout)["verified"] is False and ID in json.loads(told.stdout)["unverified"]

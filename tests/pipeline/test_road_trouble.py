@@ -530,3 +530,18 @@ def test_of_a_typed_secret_not_even_a_digest_is_kept() -> None:
     road.submit("type_text", text="hunter2hunter2")
     (event,) = [line for line in road.called if line.tool == "type_text"]
     assert event.send_key and event.same_as == []
+
+
+def test_a_key_whose_effect_a_look_shows_is_done_and_not_unknown() -> None:
+    road = never()
+
+    def go_home(driver: FakeDriver, call: Call) -> None:
+        driver.states["home"] = State(driver.states[driver.showing].frames, "com.launcher")
+        driver.show("home")
+
+    road.driver.react = go_home
+    road.driver.fail("press", DeviceTimeout("no reply", sent="unknown"), has_happened=True)
+    result = road.submit("press", key="home")
+    assert (result.status, result.sent) == (Status.OK, "yes"), result.text
+    assert result.text.startswith("Done. no reply, but the screen shows that it happened.")
+    assert road.kinds[-1] == "outcome_resolved" and road.executor.unresolved_writes == 0

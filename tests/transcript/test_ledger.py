@@ -8,8 +8,9 @@ from typing import Literal
 import pytest
 
 from droidpilot.core.clock import ManualClock
-from droidpilot.core.errors import UsageError
-from droidpilot.core.events import Event, ToolCalled, ToolReturned
+from droidpilot.core.errors import ConfigError, Exit, UsageError
+from droidpilot.core.events import FORMAT, Event, OutcomeResolved, ToolCalled, ToolReturned
+from droidpilot.transcript import chain
 from droidpilot.transcript.ledger import open_actions, resolve
 from droidpilot.transcript.meta import Meta, MetaFile
 from droidpilot.transcript.projections import CallState
@@ -18,6 +19,7 @@ from droidpilot.transcript.verify import verify
 from droidpilot.transcript.writer import TranscriptWriter
 
 ID = "20260101-000000-aaaa"
+KEY, OTHER = b"0123456789abcdef" * 2, b"fedcba9876543210" * 2
 
 
 def called(call_id: str, *, effect: Literal["read", "write"] = "write") -> ToolCalled:
@@ -35,8 +37,8 @@ def returned(call_id: str, status: Literal["unknown", "ok"] = "unknown") -> Tool
     )  # fmt: skip
 
 
-def session(home: Path, *events: Event, name: str = ID, **meta: object) -> Path:
-    with TranscriptWriter.create(home, name, clock=ManualClock(), redactor=Redactor()) as writer:
+def session(home: Path, *events: Event, name: str = ID, key: bytes = b"", **meta: object) -> Path:
+    with TranscriptWriter.create(home, name, clock=ManualClock(), redactor=Redactor(), key=key) as writer:
         for event in events:
             writer.append(event)
     MetaFile(writer.directory).write(Meta(id=name, started="2026", serial="S1", **meta))
@@ -93,3 +95,34 @@ def test_what_is_not_unknown_cannot_be_resolved(tmp_path: Path, call: str) -> No
     with pytest.raises(UsageError) as caught:
         resolve(tmp_path, ID, call, "done", clock=ManualClock())
     assert caught.value.hint
+
+
+def forged(directory: Path) -> None:
+    """Write behind the writer's back what became of the write `a`."""
+    path = directory / "transcript.jsonl"
+    own = {"v": FORMAT, "seq": 2, "ts": "2026", "session": ID}
+    resolved = OutcomeResolved(call_id="a", outcome="done", by="person").model_dump(mode="json")
+    line, _ = chain.seal({**own, **resolved}, chain.GENESIS)
+    path.write_bytes(path.read_bytes() + line)
+
+
+def test_a_resolution_in_a_transcript_that_was_changed_is_not_believed(tmp_path: Path) -> None:
+    directory = session(tmp_path, called("a"), returned("a"))
+    forged(directory)
+    assert not verify(directory).ok
+    (action,) = open_actions(tmp_path, phone="S1")
+    assert action.name == f"{ID} a" and action.doubt
+    with pytest.raises(UsageError) as caught:
+        resolve(tmp_path, ID, "a", "done", clock=ManualClock())
+    assert "was changed" in caught.value.message and str(directory) in caught.value.hint
+
+
+@pytest.mark.parametrize(("written", "given"), [(KEY, b""), (KEY, OTHER), (b"", KEY)])
+def test_a_key_that_does_not_fit_is_a_matter_of_settings(tmp_path: Path, written: bytes, given: bytes) -> None:
+    session(tmp_path, called("a"), returned("a"), key=written)
+    with pytest.raises(ConfigError) as caught:
+        resolve(tmp_path, ID, "a", "done", clock=ManualClock(), key=given)
+    assert "DROIDPILOT_AUDIT_KEY" in caught.value.hint and caught.value.exit is Exit.USAGE
+    assert names(tmp_path) == [f"{ID} a"]
+    resolve(tmp_path, ID, "a", "done", clock=ManualClock(), key=written)
+    assert open_actions(tmp_path, key=KEY) == [], "one written before there was a key stays resolved"

@@ -104,8 +104,11 @@ def guarded(command: Callable[[], Any]) -> Exit:
         output.note("droidpilot: stopped", style="bad")
         return Exit.INTERRUPTED
     except OSError as error:
-        if not output.is_full(error):
+        if error.errno not in output.FULL:
             return _bug(error)
+        if error.filename is not None:
+            hint = "free the disk, or set DROIDPILOT_HOME to a folder on another one"
+            return _report(UsageError(f"cannot write {error.filename}: {error.strerror}", hint=hint))
         # Help and usage are written by the library of the command line, not by output.py.
         output.silence(sys.stdout)
         return _report(UsageError(f"the output cannot be written: {error.strerror}", hint="is the disk full?"))

@@ -20,6 +20,7 @@ def call(
     policy: options.Policy = None,
     ask: options.Ask = None,
     approver: options.Approver = None,
+    json: options.Json = False,
 ) -> Exit:
     """Call one tool. Refs are those of the last look at this phone.
 
@@ -32,6 +33,18 @@ def call(
 
     begun = start({"device": device, "policy": policy, "ask": ask, "approver": approver})
     done = one_call(begun, tool, parsed(arguments or []))
+    if json:
+        output.result_json(
+            {
+                "tool": done.result.tool,
+                "status": done.result.status.value,
+                "code": done.result.code,
+                "text": done.result.text,
+                "picture": str(done.picture) if done.picture is not None else None,
+                "exit_code": int(done.exit),
+            }
+        )
+        return done.exit
     if done.result.status is Status.OK:
         output.result(done.result.text)
         if done.picture is not None:
@@ -41,7 +54,10 @@ def call(
         sentence, screen = message_of(done.result.text)
         if screen:
             output.note(screen, style="dim")
-        output.note(result_words(done.result, sentence), style="bad")
+        words = result_words(done.result, sentence)
+        if begun.settings.approver is not None:
+            words = words.replace("a person said no", "the approver command said no")
+        output.note(words, style="bad")
     return done.exit
 
 

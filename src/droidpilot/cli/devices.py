@@ -38,13 +38,13 @@ def devices(json: options.Json = False, card: Cards = False) -> Exit:
     """
     from droidpilot.cli.device_cards import read_cards
     from droidpilot.cli.starting import start
-    from droidpilot.cli.target import attached_phones, ended, reap_dead, virtual_phones
+    from droidpilot.cli.target import as_adb_has_it, attached_phones, ended, reap_dead, virtual_phones
     from droidpilot.core.clock import SystemClock
 
     begun = start({})
     clock = SystemClock()
     dead = [entry.serial for entry in reap_dead(begun.home)]
-    virtual = virtual_phones(begun.home)
+    virtual = [as_adb_has_it(one) for one in virtual_phones(begun.home)]
     ours = {one.device.serial for one in virtual}
     attached = attached_phones(begun.settings.adb_port, clock)
     # An adb server still lists a phone whose process just ended, with advice for a cable.

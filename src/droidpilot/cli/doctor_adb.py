@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from droidpilot.cli.findings import Finding, fail, failure, ok, warn
-from droidpilot.cli.target import Known, attached_phones, virtual_phones
+from droidpilot.cli.target import Known, as_adb_has_it, attached_phones, virtual_phones
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError
 from droidpilot.core.text import one_line, shorten
@@ -66,7 +66,7 @@ def phones(home: Path, adb_port: int, clock: Clock) -> tuple[list[Known], list[F
 
     Where phones are attached and none is ready it is a failure; one that is not ready beside a ready one is a warning.
     """
-    virtual = virtual_phones(home)
+    virtual = [as_adb_has_it(one) for one in virtual_phones(home)]
     ours = {one.device.serial for one in virtual}
     findings: list[Finding] = []
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -38,6 +39,8 @@ def model_server(
             f"a request of {plural(len(messages) if isinstance(messages, list) else 0, 'message')}", style="dim"
         )
 
+    # A shell has what it starts in the background ignore SIGINT.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with suppress(KeyboardInterrupt):  # Ctrl-C is how it is meant to end
         scripted.serve(script, port=port, on_ready=tell, on_request=tell_request)
     return Exit.DONE

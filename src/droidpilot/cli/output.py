@@ -42,7 +42,7 @@ _JSON_UNSAFE = re.compile(
 
 #: What a stream's end cannot take: a full disk, a quota, a file that grew too large, a disk that fails. Whoever called
 #: us chose where the output goes, so it is a usage error (2), as with every other thing a person gave.
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 class _Nowhere(io.StringIO):
@@ -147,11 +147,6 @@ def _is_color_wanted() -> bool:
 
 def _as_escape(found: re.Match[str]) -> str:
     return json.dumps(found[0])[1:-1]
-
-
-def is_full(error: OSError) -> bool:
-    """Tell whether an error is that of a stream whose end takes no more: nobody's bug."""
-    return error.errno in _FULL and error.filename is None
 
 
 def silence(stream: TextIO) -> None:

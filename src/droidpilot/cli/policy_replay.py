@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from droidpilot.cli import options, output
-from droidpilot.core.errors import Exit, UsageError
+from droidpilot.core.errors import Exit, UsageError, strictest_exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,13 @@ def replay(
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="List the calls that stay as they were, too.")] = False,
-    code: Annotated[bool, typer.Option("--exit-code", help="Exit 9 where a call would be decided otherwise.")] = False,
+    code: Annotated[
+        bool,
+        typer.Option(
+            "--exit-code",
+            help="Exit 9 where a call would be decided otherwise, else 1 where a transcript does not verify.",
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> Exit:
     """Say what these rules would have decided over past sessions, and where that differs from what was decided.
@@ -44,14 +50,19 @@ def replay(
     from droidpilot.core.text import plural
     from droidpilot.pipeline.replay import replay as replayed_by
     from droidpilot.transcript.reader import read_events
+    from droidpilot.transcript.verify import stands
 
     found = sources({"policy": policy})
     rules = loaded_policy(found, found.settings.policy)
     rows: list[dict[str, Any]] = []
     differing: Counter[str] = Counter()
+    unverified: dict[str, str] = {}
     judged = without = 0
     paths = _paths(state_home(environment()), sessions or [])
     for name, path in paths:
+        verification = stands(path if path.is_dir() else path.parent, key=found.audit_key)
+        if not verification.ok:
+            unverified[name] = verification.reason
         called = [line.event for line in read_events(path).lines if isinstance(line.event, ToolCalled)]
         replayed, missing = replayed_by(called, rules.rules)
         judged, without = judged + len(replayed), without + missing
@@ -63,7 +74,15 @@ def replay(
                 output.result(f"{name}  {_line(one)}", style="warn" if one.is_other and one.now != "allow" else "plain")
     if json:
         output.result_json(
-            {"policy": rules.name, "sessions": len(paths), "judged": judged, "not_judged": without, "calls": rows}
+            {
+                "policy": rules.name,
+                "sessions": len(paths),
+                "judged": judged,
+                "not_judged": without,
+                "verified": not unverified,
+                "unverified": unverified,
+                "calls": rows,
+            }
         )
     else:
         parts = ", ".join(f"{count} {_WORDS[said]}" for said, count in sorted(differing.items()))
@@ -72,7 +91,10 @@ def replay(
             + (f"{sum(differing.values())} decided otherwise: {parts}" if parts else "all decided as they were")
             + (f"; {plural(without, 'call')} without a record of what rules saw" if without else "")
         )
-    return Exit.DRIFT if code and differing else Exit.DONE
+    for name, reason in unverified.items():
+        output.note(f"{name}: its transcript does not verify, so this may not be what was done: {reason}", style="warn")
+    codes = {Exit.DONE} | ({Exit.DRIFT} if differing else set()) | ({Exit.FAILED} if unverified else set())
+    return strictest_exit(codes) if code else Exit.DONE
 
 
 def _paths(home: Path, wanted: list[str]) -> list[tuple[str, Path]]:

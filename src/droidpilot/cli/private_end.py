@@ -1,18 +1,30 @@
-"""What ends a private adb server together with us, also after kill -9: a process that waits for our end of a pipe.
+"""What cleans up after us even when we are killed with -9: a process that waits for our end of a pipe.
 
-Only where there is `/bin/sh`; elsewhere the next command finds the server and ends it. It must never end anything but
-the one process it was told.
+It ends our private adb server (only where there is `/bin/sh`; elsewhere the next command finds the server and ends it),
+or lets go of our phones in the user's. It must never end anything but the one process it was told, and no phone of
+anybody else's.
 """
 
 from __future__ import annotations
 
 import contextlib
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 _SHELL = Path("/bin/sh")
+#: Not the adb program: one of another version than the user's server would restart that.
+_LET_GO = """
+import socket, sys
+if not sys.stdin.readline():
+    for serial in sys.argv[2:]:
+        words = b"host:disconnect:" + serial.encode()
+        with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5) as server:
+            server.sendall(b"%04x" % len(words) + words)
+            server.recv(4096)
+"""
 
 
 @contextmanager
@@ -21,9 +33,22 @@ def ended_with_us(pid: int) -> Iterator[None]:
     if not _SHELL.exists():
         yield
         return
-    # `read` returns when the last holder of the pipe is gone, and that is this process: children do not inherit it.
+    with _watched([str(_SHELL), "-c", f"read _ || kill {pid}"]):
+        yield
+
+
+@contextmanager
+def let_go_with_us(adb_port: int, serials: Sequence[str]) -> Iterator[None]:
+    """Have an adb server that is not ours forget these phones when this process is gone before the `with` is over."""
+    with _watched([sys.executable, "-I", "-S", "-c", _LET_GO, str(adb_port), *serials]):
+        yield
+
+
+@contextmanager
+def _watched(command: list[str]) -> Iterator[None]:
+    # It reads until the last holder of the pipe is gone, and that is this process: children do not inherit it.
     watch = subprocess.Popen(
-        [str(_SHELL), "-c", f"read _ || kill {pid}"],
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

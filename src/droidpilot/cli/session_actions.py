@@ -32,15 +32,18 @@ def list_actions(json: options.Json = False) -> Exit:
 
     Example: droidpilot session actions list
     """
-    from droidpilot.core.config import environment, state_home
+    from droidpilot.core.config import audit_key, environment, state_home
     from droidpilot.transcript.ledger import open_actions
 
-    found = open_actions(state_home(environment()))
+    env = environment()
+    found = open_actions(state_home(env), key=audit_key(env))
     if json:
         output.result_json({"actions": [_as_json(one) for one in found]})
     elif found:
         rows = [(one.session, one.call.call_id, one.serial, one.call.sentence or one.call.tool) for one in found]
         output.table([("SESSION", "CALL", "PHONE", "WHAT MAY HAVE HAPPENED"), *rows])
+        for session, doubt in {one.session: one.doubt for one in found if one.doubt}.items():
+            output.note(f"{session}: its transcript was changed, and is not believed: {doubt}", style="warn")
         output.note(
             f"look at the phone, then: {output.program()} session actions resolve {found[0].name} --as done|not-done",
             style="dim",
@@ -92,4 +95,5 @@ def _as_json(one: OpenAction) -> dict[str, Any]:
         "sentence": one.call.sentence,
         "send_key": one.call.send_key,
         "code": one.call.code,
+        "doubt": one.doubt,
     }

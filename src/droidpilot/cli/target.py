@@ -6,14 +6,16 @@ through the adb server of its own; any other through the user's, used as it is. 
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from droidpilot.cli import output
-from droidpilot.core.clock import Clock, Deadline
+from droidpilot.core.clock import Clock, Deadline, SystemClock
 from droidpilot.core.errors import DeviceError, DeviceUnavailable
 from droidpilot.core.text import quoted
 from droidpilot.device.adb import AdbServer
@@ -34,6 +36,10 @@ _USUAL_PORT = 5037
 _LOOPBACK = "127.0.0.1:"
 #: Seconds an adb server may take for one answer.
 ANSWER_S = 10.0
+#: Seconds that a port of this machine may take to take a connection.
+_PROBE_S = 0.5
+#: Seconds that it may take to forget a phone that has ended: nothing depends on it.
+_LET_GO_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,27 @@ def ended(serial: str) -> DeviceUnavailable:
     )
 
 
+def _elsewhere(serial: str, home: Path) -> DeviceUnavailable:
+    """Make the error for something that answers where a virtual phone would, and that nothing here knows."""
+    return DeviceUnavailable(
+        f"no virtual phone {quoted(serial)[1:-1]} in this state folder ({home})",
+        hint=f"set DROIDPILOT_HOME to the one it was started with, or start one with: {output.program()} virtual start",
+        code="no_virtual_phone",
+    )
+
+
+def _answers(serial: str) -> bool:
+    """Tell whether anything listens on the port of a virtual phone's serial."""
+    port = serial.removeprefix(_LOOPBACK)
+    if not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
+        return False
+    try:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=_PROBE_S):
+            return True
+    except OSError:
+        return False
+
+
 def _virtual_key(home: Path, serial: str) -> str:
     """Name a virtual phone by its process: the next one with its serial is another phone."""
     found = next((entry for entry in registry.entries(home) if entry.serial == serial), None)
@@ -112,7 +139,7 @@ def _chosen(device: str | None, *, adb_port: int, home: Path, clock: Clock) -> K
         known = {one.device.serial: one for one in [*attached_phones(adb_port, clock), *virtual]}
     if device is not None and device not in known:
         if device.startswith(_LOOPBACK):
-            raise ended(device)
+            raise _elsewhere(device, home) if _answers(device) else ended(device)
         if (announced := _announced(device, adb_port, clock)) is not None:
             raise DeviceUnavailable(
                 f"{quoted(device)} is not connected; it announces itself at {announced.address}",
@@ -179,10 +206,20 @@ def reap_dead(home: Path) -> list[Entry]:
     for entry in dead:
         if entry.adb_pid is not None and entry.adb_port is not None:
             reap_private_server(entry.adb_pid, entry.adb_pid_started, entry.adb_port)
+        elif entry.adb_port is not None:
+            _let_go(entry.serial, entry.adb_port)
         registry.remove(home, entry)
         forget_refs(home, entry.serial)
         forget_phone(home, entry.serial, entry.phone_id, entry.adb_port)
     return dead
+
+
+def _let_go(serial: str, adb_port: int) -> None:
+    """Have the user's adb server forget a phone of ours that is dead. One that answers has its port only by chance."""
+    server, deadline = AdbServer(adb_port), Deadline.after(SystemClock(), _LET_GO_S)
+    with contextlib.suppress(DeviceError):
+        if any(one.serial == serial and not one.is_ready for one in list_devices(server, deadline)):
+            server.ask(f"host:disconnect:{serial}", deadline)
 
 
 def virtual_phones(home: Path) -> list[Known]:
@@ -192,6 +229,15 @@ def virtual_phones(home: Path) -> list[Known]:
         for entry in registry.entries(home)
         if entry.is_alive and entry.adb_port is not None
     ]
+
+
+def as_adb_has_it(known: Known) -> Known:
+    """Return a virtual phone in the state that its adb server has it in, which may not be trusted or not be reached."""
+    with contextlib.suppress(DeviceError):
+        listed = list_devices(AdbServer(known.adb_port), Deadline.after(SystemClock(), _LET_GO_S))
+        state = next((one.state for one in listed if one.serial == known.device.serial), "offline")
+        return replace(known, device=replace(known.device, state=state))
+    return known
 
 
 def attached_phones(adb_port: int, clock: Clock) -> list[Known]:

@@ -26,6 +26,8 @@ app = typer.Typer(
 )
 
 
+_LAST_PORT = 65_535
+
 Serial = Annotated[str, typer.Argument(metavar="SERIAL", help="The serial that `virtual start` printed.")]
 
 
@@ -70,6 +72,11 @@ def start(
     from droidpilot.virtual.scenes.file import read_scene
     from droidpilot.virtual.server import PhonePlan, serve
 
+    if port and port + (count or 1) - 1 > _LAST_PORT:
+        raise UsageError(
+            f"{count} phones from port {port} on need ports behind {_LAST_PORT}, the last there is",
+            hint="begin lower, or leave out --port for free ones",
+        )
     script = read_scene(Path(scene)) if scene else None
     begun = starting.start({})
     home, clock = begun.home, SystemClock()
@@ -83,7 +90,7 @@ def start(
 
         def on_ready(entries: list[Entry]) -> list[Entry]:
             port = begun.settings.adb_port
-            server = users_server(entries, port, clock) if connect else own_server(home, entries, clock)
+            server = users_server(home, entries, port, clock) if connect else own_server(home, entries, clock)
             return stack.enter_context(server)
 
         def on_served(served: list[Entry]) -> None:
@@ -106,21 +113,33 @@ def _trust(mode: str) -> Trust:
 
 
 @app.command(short_help="List the faults there are.")
-def faults(json: options.Json = False) -> Exit:
+def faults(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this one, with its arguments.")] = None,
+    json: options.Json = False,
+) -> Exit:
     """List every fault that a virtual phone can have, with its arguments.
 
-    Example: droidpilot virtual faults
+    Example: droidpilot virtual faults hang
     """
-    from droidpilot.virtual.faults.faults import FORMS
+    from droidpilot.virtual.faults.faults import FORMS, form_of
 
     output.require_stdout()
+    if name is not None and not json:
+        form = form_of(name)
+        output.result(f"{form.usage}\n  {form.line}")
+        return Exit.DONE
     if json:
         output.result_json(
-            {"faults": [{"name": f.name, "usage": f.usage, "line": f.line, "calls": f.kind} for f in FORMS.values()]}
+            {
+                "faults": [
+                    {"name": f.name, "usage": f.usage, "line": f.line, "calls": f.kind}
+                    for f in (FORMS.values() if name is None else [form_of(name)])
+                ]
+            }
         )
         return Exit.DONE
     output.table([("FAULT", "CALLS", "WHAT HAPPENS"), *((form.name, form.kind, form.line) for form in FORMS.values())])
-    output.note("arguments of one: droidpilot virtual faults --json", style="dim")
+    output.note(f"arguments of one: {output.program()} virtual faults NAME", style="dim")
     return Exit.DONE
 
 
@@ -173,7 +192,8 @@ def fault(
     return Exit.DONE
 
 
-@app.command(short_help="Be the person at a running one.")
+# Words may begin with a dash: -5 is a number, and whether it fits is for the action to say.
+@app.command(short_help="Be the person at a running one.", context_settings={"ignore_unknown_options": True})
 def do(
     serial: Serial,
     action: Annotated[str, typer.Argument(metavar="ACTION", help="What to do; see `droidpilot virtual actions`.")],
@@ -257,8 +277,8 @@ def _tell(entry: Entry, *, as_json: bool, is_line: bool) -> None:
 
 
 def _word(value: Any) -> str:
-    """Write a value as JSON does, a text without its quotes."""
-    return value if isinstance(value, str) else dumps(value, ensure_ascii=False)
+    """Write a value as JSON does, a text without its quotes where it is one line."""
+    return value if isinstance(value, str) and len(value.splitlines()) <= 1 else dumps(value, ensure_ascii=False)
 
 
 def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -269,5 +289,5 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list) and value:
         for number, inner in enumerate(value):
             yield from _flat(f"{path}.{number}", inner)
-    else:
+    elif path:
         yield path, value

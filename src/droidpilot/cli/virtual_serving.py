@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from droidpilot.cli.private_end import ended_with_us
+from droidpilot.cli.private_end import ended_with_us, let_go_with_us
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceLost
 from droidpilot.device.adb import AdbServer
@@ -51,7 +51,7 @@ def own_server(home: Path, entries: list[Entry], clock: Clock) -> Iterator[list[
 
 
 @contextmanager
-def users_server(entries: list[Entry], port: int, clock: Clock) -> Iterator[list[Entry]]:
+def users_server(home: Path, entries: list[Entry], port: int, clock: Clock) -> Iterator[list[Entry]]:
     """Connect the phones to an adb server that runs already, and disconnect them afterwards.
 
     Raises:
@@ -64,16 +64,17 @@ def users_server(entries: list[Entry], port: int, clock: Clock) -> Iterator[list
             hint="start yours with: adb start-server; or leave out --connect",
             code="no_adb_server",
         )
-    connected: list[Entry] = []
-    try:
-        for entry in entries:
-            _connect(server, entry, clock)
-            connected.append(replace(entry, adb_port=port))
-        yield connected
-    finally:
-        for entry in connected:
-            with contextlib.suppress(DeviceError):
-                server.ask(f"host:disconnect:{entry.serial}", Deadline.after(clock, ANSWER_S))
+    with let_go_with_us(port, [entry.serial for entry in entries]):
+        try:
+            for entry in entries:
+                _connect(server, entry, clock)
+            yield [replace(entry, adb_port=port) for entry in entries]
+        finally:
+            # All of them: adb lists a phone that it could not connect to as well.
+            for entry in entries:
+                with contextlib.suppress(DeviceError):
+                    server.ask(f"host:disconnect:{entry.serial}", Deadline.after(clock, ANSWER_S))
+                forget_phone(home, entry.serial, entry.phone_id, None)
 
 
 def _connect(server: AdbServer, entry: Entry, clock: Clock) -> None:
@@ -82,5 +83,5 @@ def _connect(server: AdbServer, entry: Entry, clock: Clock) -> None:
     try:
         connect_tcp(server, entry.serial, deadline)
     except DeviceError as error:
-        if "authenticate" not in error.message:
+        if error.code != "unauthorized":
             raise

@@ -23,6 +23,8 @@ from droidpilot.device.wire import LOOPBACK
 FORBIDDEN_PORTS = frozenset({5037, *range(5554, 5586)})
 #: USB drivers make a server's start take 3 s; 20 s is what adbutils allows.
 START_S = 20.0
+#: No process has a higher number: the kernel's own type for it has 31 bits.
+_MOST_PIDS = 2**31
 _STOP_S = 2.0
 _POLL_S = 0.005
 _ANSWER_S = 0.5
@@ -45,7 +47,7 @@ def process_started(pid: int) -> int | None:
 
 def is_running(pid: int, started: int | None) -> bool:
     """Tell whether a process runs and is the one that began at `started`, as far as the system tells."""
-    if pid <= 0:
+    if not 0 < pid < _MOST_PIDS:
         return False
     if sys.platform == "win32":
         return True  # os.kill would end it there; a name too many in a list harms nobody

@@ -52,6 +52,10 @@ _REASONS: tuple[tuple[str, str, str, str], ...] = (
     ),
 )
 
+#: What to do about a phone that is offline and has no cable; and where it is not known whether it has one.
+OFFLINE_TCP = "is it on, and in this network? wait a moment, then connect it again, or run `adb reconnect offline`"
+_OFFLINE_ANY = "plug it in again, or connect it again over the network; or run `adb reconnect offline`"
+
 
 def reason_of(text: str) -> tuple[str, str, str] | None:
     """Find code, sentence and next step for a state or message of adb; None where we know no better than adb."""
@@ -88,7 +92,9 @@ def from_words(text: str, doing: str, sent: Sent) -> DeviceError:
     if reason is None:
         return DeviceLost(f"{doing}: {said}", hint="see `droidpilot devices`", sent=sent)
     code, words, hint = reason
-    return DeviceUnavailable(f"{doing}: {words} (adb: {said})", hint=hint, code=code, sent=sent)
+    if code == "offline":
+        hint = typeable(_OFFLINE_ANY)
+    return DeviceUnavailable(f"{doing}: {words}", hint=hint, code=code, sent=sent)
 
 
 def translate(error: Exception, doing: str, *, sent: Sent = "no") -> DeviceError:

@@ -11,7 +11,7 @@ from droidpilot.core.clock import Deadline
 from droidpilot.core.errors import DeviceNotChosen, DeviceUnavailable
 from droidpilot.core.text import one_line, quoted, shorten
 from droidpilot.device.adb import AdbServer
-from droidpilot.device.adb_trouble import reason_of
+from droidpilot.device.adb_trouble import OFFLINE_TCP, reason_of, typeable
 
 Transport = Literal["usb", "tcp", "emulator"]
 
@@ -47,10 +47,13 @@ class AttachedDevice:
             return ""
         if self.state in _STEPS:
             return _STEPS[self.state]
+        if self.transport == "tcp" and self.state in ("offline", "connecting"):
+            return typeable(OFFLINE_TCP)
         reason = reason_of(self.state)
         if reason is not None:
             return reason[2]
-        return "wait a moment and look again; if it stays so, unplug the phone and plug it in again"
+        again = "connect it again" if self.transport == "tcp" else "unplug the phone and plug it in again"
+        return f"wait a moment and look again; if it stays so, {again}"
 
 
 def list_devices(server: AdbServer, deadline: Deadline) -> list[AttachedDevice]:

@@ -6,8 +6,9 @@ the two ways do differently is theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from droidpilot.core.clock import Clock, Deadline
 from droidpilot.core.errors import DeviceError, DeviceRefused, DeviceTimeout, ScreenUnreadable
@@ -28,6 +29,8 @@ CANNOT_RUN = frozenset({"helper_failed", "sync_failed", "no_listener", "not_conn
 MOST_DEATHS = 2
 #: Of the time for connecting, what is left for the plain way where starting the server uses up its own.
 _FOR_PLAIN_S = 10.0
+#: Seconds of silence while a phone is reached before that is said; one that answers takes a fraction.
+_SLOW_S = 2.0
 
 WORDS = "by plain ADB commands, which are slower and can only type ASCII"
 
@@ -161,7 +164,8 @@ def connect(
     Raises:
         DeviceError: with nothing left running on the phone.
     """
-    reached = android.reach(server, serial, clock=clock, deadline=deadline, keep=keep)
+    with _told_if_slow(f"waiting for {serial} to answer", progress):
+        reached = android.reach(server, serial, clock=clock, deadline=deadline, keep=keep)
 
     def make_plain() -> PlainDriver:
         return PlainDriver(reached.link, clock, reached.facts, reached.line)
@@ -174,6 +178,22 @@ def connect(
             raise
         return _plain_or(error, make_plain(), deadline, note)
     return FallbackDriver(helper, make_plain, note)
+
+
+def _say_nothing(text: str) -> None:
+    """Nobody listens."""
+
+
+@contextmanager
+def _told_if_slow(text: str, progress: Say | None) -> Iterator[None]:
+    """Say something where what is inside takes long: a phone that hangs would be silence until patience is over."""
+    timer = threading.Timer(_SLOW_S, progress if progress is not None else _say_nothing, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _plain_or(error: DeviceError, plain: PlainDriver, deadline: Deadline, note: Say) -> PlainDriver:

@@ -141,6 +141,8 @@ def translate(error: Exception, doing: str) -> DeviceError:
             hint="another UI automation tool runs on the phone; stop it or restart the phone",
         )
     if isinstance(error, u2.LaunchUiAutomationError):
+        # What it says itself is a piece of the phone's log, cut anywhere.
+        text = f"{doing}: the helper ended as soon as it was started"
         return DeviceRefused(text, code="helper_failed", hint="restart the phone, and see whether it has memory left")
     if isinstance(error, u2.UiAutomationNotConnectedError):
         return DeviceRefused(text, code="not_connected")

@@ -128,6 +128,18 @@ class ChangeList:
             return aside
         return None
 
+    def forget(self) -> int:
+        """Remove the files of a list that nothing is on; return how many went. Nothing is raised."""
+        paths = (self._path, self._path.with_suffix(".lock"))
+        if not any(path.exists() for path in paths):
+            return 0
+        with suppress(UsageError), self._held():
+            gone = [] if self.read() else [path for path in paths if path.exists()]
+            for path in gone:
+                path.unlink()
+            return len(gone)
+        return 0
+
     @contextmanager
     def _held(self) -> Iterator[None]:
         try:
@@ -189,7 +201,7 @@ def read_file(path: Path) -> Listed:
             why = f"it has format {shorten(one_line(version), 20)}, another version's"
             return Listed(path, "", problem=_unreadable(path, why), is_foreign=True)
         return Listed(path, _text(told["phone"]), tuple(_change(one) for one in told["changes"]))
-    except (KeyError, TypeError, RecursionError):
+    except (KeyError, TypeError, RecursionError, OverflowError):
         return Listed(path, "", problem=_unreadable(path, "it has not the form of one"))
     except ValueError as error:
         return Listed(path, "", problem=_unreadable(path, shorten(one_line(str(error)), 100)))

@@ -185,8 +185,8 @@ def _read_owner(path: Path) -> Owner | None:
             one_line(str(told.get("serial", ""))),
             int(started) if started is not None else None,
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return None  # the last two: brackets without end, and a number that is none (1e999)
 
 
 def _in_words(path: Path) -> str:

@@ -438,11 +438,9 @@ class Executor:
         if self._has_happened(case, before, after):
             self._approval.note_resolved(case)
             case.is_resolved = True
-            text = f"{error.message}, but the screen shows that it happened."
-            if finding is not None:
-                # What stands in the field is the whole of what was asked for, whatever became of the answer.
-                text = f"Done. {text}\n{self._teller.news(after)}"
-                return Answered(Status.OK, text, screen=after.number, sent="yes", read_back=finding.name)
+            text = f"Done. {error.message}, but the screen shows that it happened.\n{self._teller.news(after)}"
+            name = finding.name if finding is not None else ""
+            return Answered(Status.OK, text, screen=after.number, sent="yes", read_back=name)
         return Answered(
             Status.UNKNOWN, f"{text}\n{self._teller.news(after)}", error.code, screen=after.number, sent="unknown"
         )

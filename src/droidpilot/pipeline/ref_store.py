@@ -21,7 +21,7 @@ def load_refs(home: Path, serial: str) -> RefBook:
     try:
         with path.open("rb") as file:
             return RefBook.from_json(file.read(_MAX_BYTES).decode())
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return RefBook()
 
 

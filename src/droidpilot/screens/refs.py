@@ -114,7 +114,7 @@ class RefBook:
         identity = self._known.get(ref)
         if identity is None and ref < self._first and ref not in self._inherited:
             raise TargetError(
-                f"ref {ref} is of an earlier session on this phone",
+                f"ref {ref} is of an earlier screen of this phone",
                 hint="use a ref of the last screen",
                 code="foreign_ref",
             )

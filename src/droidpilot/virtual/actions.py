@@ -56,7 +56,7 @@ def _choice(word: str, known: Sequence[str]) -> str:
 
 def _whole(word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 9):
-        raise UsageError(f"not a whole number: {quoted(word[:60])}")
+        raise UsageError(f"not a whole number from 0 on: {quoted(word[:60])}", hint="for example 0, 1, 500")
     return int(word)
 
 
@@ -87,7 +87,9 @@ def _rotate(phone: Phone, words: Words) -> None:
 def _set_lock(phone: Phone, words: Words) -> None:
     kind = _choice(words[0], ("none", "swipe", "pin"))
     if kind == "pin":
-        phone.person.set_lock("pin", words[1] if len(words) > 1 else "")
+        if len(words) < 2:
+            raise UsageError("set-lock pin needs the PIN, 4 to 16 digits", hint="for example: set-lock pin 1234")
+        phone.person.set_lock("pin", words[1])
     else:
         phone.person.set_lock("swipe" if kind == "swipe" else "none")
 
@@ -141,7 +143,13 @@ def _restless(phone: Phone, words: Words) -> None:
 
 
 def _tap(phone: Phone, words: Words) -> None:
-    phone.person.touch.tap(_whole(words[0]), _whole(words[1]))
+    x, y = _whole(words[0]), _whole(words[1])
+    screen = phone.display.rect
+    if x >= screen.width or y >= screen.height:
+        raise UsageError(
+            f"{x} {y} is not on the screen", hint=f"it is {screen.width} x {screen.height}, as it is turned now"
+        )
+    phone.person.touch.tap(x, y)
 
 
 def _press(phone: Phone, words: Words) -> None:

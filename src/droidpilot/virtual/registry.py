@@ -13,11 +13,14 @@ import sys
 import tempfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from types import UnionType
 from typing import Final
 
 from droidpilot.core.errors import DeviceLost, DeviceTimeout, DeviceUnavailable, UsageError
 
 FOLDER: Final = "virtual"
+#: No process has a higher number: the kernel's own type for it has 31 bits.
+MOST_PIDS: Final = 2**31
 MAX_ENTRY_BYTES: Final = 16 * 1024
 MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
 
@@ -73,7 +76,7 @@ def process_started(pid: int) -> int | None:
 
 def is_running(pid: int, started: int | None) -> bool:
     """Tell whether a process runs and is the one that began then."""
-    if pid <= 0:
+    if not 0 < pid < MOST_PIDS:
         return False
     if sys.platform == "win32":
         # os.kill would end the process there instead of asking for it.
@@ -103,8 +106,21 @@ def _is_ended(pid: int) -> bool:
 
 
 def register(home: Path, entry: Entry) -> None:
-    """Write or replace the entry of a phone."""
-    folder = home / FOLDER
+    """Write or replace the entry of a phone.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        _register(home / FOLDER, _path(home, entry.port), entry)
+    except OSError as error:
+        raise UsageError(
+            f"a virtual phone cannot be written down in {home / FOLDER}: {error.strerror or error}",
+            hint="is the disk full? free it, or set DROIDPILOT_HOME to a folder that you may write",
+        ) from error
+
+
+def _register(folder: Path, path: Path, entry: Entry) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=folder, prefix=".entry-")
     try:
@@ -112,7 +128,7 @@ def register(home: Path, entry: Entry) -> None:
             json.dump(asdict(entry), file)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(_path(home, entry.port))
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -144,8 +160,8 @@ def find(home: Path, serial: str) -> Entry:
             return entry
     known = ", ".join(entry.serial for entry in alive) or "none"
     raise DeviceUnavailable(
-        f"no virtual phone {serial} runs (running: {known})",
-        hint="start one with: droidpilot virtual start",
+        f"no virtual phone {serial} in this state folder ({home}; running: {known})",
+        hint="start one with: droidpilot virtual start; or set DROIDPILOT_HOME to the folder it was started with",
         code="no_virtual_phone",
     )
 
@@ -183,18 +199,27 @@ def ask(entry: Entry, request: str, *, timeout_s: float = 5.0, **facts: object) 
     return answered
 
 
+#: What the fields of an entry hold; a file that somebody wrote over may hold anything.
+_KINDS: Final[dict[str, type | UnionType]] = {
+    "serial": str,
+    "token": str,
+    **dict.fromkeys(("port", "pid", "seed", "control_port"), int),
+    **dict.fromkeys(("pid_started", "adb_port", "adb_pid", "adb_pid_started"), int | None),
+}
+
+
 def _path(home: Path, port: int) -> Path:
     return home / FOLDER / f"phone-{port}.json"
 
 
 def _read(path: Path) -> Entry | None:
     """Read an entry; a file that is none is as good as absent."""
-    with contextlib.suppress(OSError, ValueError, TypeError):
+    with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
         if path.stat().st_size <= MAX_ENTRY_BYTES:
             kept = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(kept, dict):
                 known = {field.name for field in fields(Entry)}
                 entry = Entry(**{name: value for name, value in kept.items() if name in known})
-                if isinstance(entry.pid, int) and isinstance(entry.port, int) and isinstance(entry.serial, str):
+                if all(isinstance(getattr(entry, name), kinds) for name, kinds in _KINDS.items()):
                     return entry
     return None

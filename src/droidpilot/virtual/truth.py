@@ -51,5 +51,8 @@ def truth(phone: Phone) -> dict[str, object]:
     for app in phone.apps.values():
         told |= app.state()
     if phone.scene is not None:
-        told["scene"] = phone.scene.state()
+        # What the phone's own windows would show is not what anybody sees.
+        scene = phone.scene.state()
+        told |= {"title": scene.get("page"), "dialog": False, "windows": [phone.activity], "scroll": {}}
+        told["scene"] = scene
     return told
