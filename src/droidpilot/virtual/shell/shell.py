@@ -177,6 +177,8 @@ class Shell:
         if command is None:
             return job.fail(f"/system/bin/sh: {name[:200]}: inaccessible or not found", NOT_FOUND)
         with self._context.phone.lock:
+            # A command finds the phone as it is now, not as it was when somebody looked last.
+            self._context.phone.advance()
             done = command(job)
         code = await done if inspect.isawaitable(done) else done
         if len(job.out) > MAX_OUTPUT:
