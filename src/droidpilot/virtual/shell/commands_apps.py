@@ -14,7 +14,7 @@ from droidpilot.virtual.host import Viewer
 from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.shell.commands_packages import component, pm
 from droidpilot.virtual.shell.commands_services import CMD_SERVICES
-from droidpilot.virtual.shell.shell import Command, Job
+from droidpilot.virtual.shell.job import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD
 
 

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Final, get_args
 
 from droidpilot.virtual.logbook import Buffer, LogLine
+from droidpilot.virtual.shell.job import Job
 from droidpilot.virtual.shell.patterns import BadPattern, Pattern
-from droidpilot.virtual.shell.shell import Job
 
 POLL_S: Final = 0.05
 LEVELS: Final = "VDIWEFS"

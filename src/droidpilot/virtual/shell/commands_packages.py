@@ -11,7 +11,7 @@ from typing import Final
 from droidpilot.virtual.apps.packages import Package
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.shell.apk import Manifest, NoApk, read_manifest
-from droidpilot.virtual.shell.shell import Job
+from droidpilot.virtual.shell.job import Job
 
 KEYBOARD: Final = "com.github.uiautomator"
 FIRST_UID: Final = 10_500

@@ -14,7 +14,7 @@ from droidpilot.virtual.faults.trouble import cut_reply
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.shell.commands_apps import process_id
 from droidpilot.virtual.shell.commands_device import DISPLAY_ID
-from droidpilot.virtual.shell.shell import Job
+from droidpilot.virtual.shell.job import Job
 from droidpilot.virtual.ui.geometry import Rect
 
 TYPES: Final = {

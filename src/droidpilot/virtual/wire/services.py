@@ -15,8 +15,8 @@ from droidpilot.virtual.faults.trouble import Trouble
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.rpc.caller import Caller
 from droidpilot.virtual.rpc.server import InPhoneServer
+from droidpilot.virtual.shell.job import Context
 from droidpilot.virtual.shell.service import ShellService
-from droidpilot.virtual.shell.shell import Context
 from droidpilot.virtual.touch import Touch
 from droidpilot.virtual.wire.http import serve_http
 from droidpilot.virtual.wire.streams import Stream
