@@ -28,6 +28,10 @@ TYPES: Final = {
 """What the window manager calls the kinds of windows. Source: WindowManager.LayoutParams."""
 
 
+class NotTold(Exception):
+    """Something of a known service that this phone does not tell; the command fails and says so."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     """A window as `dumpsys window` prints it."""
@@ -117,6 +121,14 @@ def _activity(phone: Phone, words: list[str]) -> str:
     if words[:1] == ["top"]:
         pid = process_id(phone, package) or 0
         return f"TASK {package} id=12 userId=0\n  ACTIVITY {record} a1b2c3d pid={pid}\n"
+    if words[:1] == ["services"]:
+        return "ACTIVITY MANAGER SERVICES (dumpsys activity services)\n  (nothing)\n"
+    if words[:1] == ["recents"]:
+        return _recents(phone)
+    if words[:1] == ["processes"]:
+        return _processes(phone)
+    if words[:1] not in ([], ["activities"], ["a"]):
+        raise NotTold(f"a virtual phone does not tell `dumpsys activity {words[0][:100]}`")
     is_asleep = phone.scene is None and (phone.keyguard.is_showing or not phone.screen_on)
     # Behind the lock screen nothing is resumed.
     resumed = "null" if is_asleep else f"ActivityRecord{{a1b2c3d u0 {record} t12}}"
@@ -125,6 +137,38 @@ def _activity(phone: Phone, words: list[str]) -> str:
         f"  topResumedActivity={resumed}\n"
         f"  mResumedActivity: {resumed}\n"
         f"  mFocusedApp=ActivityRecord{{a1b2c3d u0 {record} t12}}\n"
+    )
+
+
+def _recents(phone: Phone) -> str:
+    tasks = [
+        f"  * Recent #{number}: Task{{{zlib.crc32(name.encode()) & 0xFFFFFFF:07x} #{12 + number} type=standard A="
+        f"{phone.packages[name].uid if name in phone.packages else 10_000}:{name} U=0 visible="
+        f"{str(name == phone.front).lower()}}}\n"
+        for number, name in enumerate(phone.tasks.recents)
+    ]
+    return "ACTIVITY MANAGER RECENT TASKS (dumpsys activity recents)\n" + "".join(tasks)
+
+
+def _processes(phone: Phone) -> str:
+    records = []
+    for name in sorted(phone.tasks):
+        pid, package = process_id(phone, name), phone.packages.get(name)
+        if pid is not None and package is not None:
+            user = f"u0a{package.uid - 10_000}"
+            hash = zlib.crc32(name.encode()) & 0xFFFFFFF
+            records.append(f"  *APP* UID {package.uid} ProcessRecord{{{hash:07x} {pid}:{name}/{user}}}\n")
+    return "ACTIVITY MANAGER RUNNING PROCESSES (dumpsys activity processes)\n" + "".join(records)
+
+
+def _input(phone: Phone, _: list[str]) -> str:
+    """Say how the touch screen lies, as tools for streams read it."""
+    screen, rotation = phone.display.rect, phone.display.rotation
+    return (
+        "INPUT MANAGER (dumpsys input)\n"
+        "  Device 1: virtual-touchscreen\n"
+        f"    SurfaceWidth: {screen.width}px\n    SurfaceHeight: {screen.height}px\n"
+        f"    SurfaceOrientation: {rotation}\n"
     )
 
 
@@ -247,6 +291,7 @@ SERVICES: Final[dict[str, Callable[[Phone, list[str]], str]]] = {
     "power": _power,
     "battery": _battery,
     "package": _package,
+    "input": _input,
     "input_method": _input_method,
     "wifi": _wifi,
     "SurfaceFlinger": _surface_flinger,
@@ -268,6 +313,9 @@ def _dumpsys(job: Job) -> int:
     service = SERVICES.get(words[0]) if words else None
     if service is None:
         return job.fail(f"Can't find service: {' '.join(words[:1])[:100]}", 0)
-    with job.phone.lock:
-        job.out += service(job.phone, words[1:]).encode("utf-8", "replace")
+    try:
+        with job.phone.lock:
+            job.out += service(job.phone, words[1:]).encode("utf-8", "replace")
+    except NotTold as problem:
+        return job.fail(str(problem))
     return 0

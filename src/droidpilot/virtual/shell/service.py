@@ -12,7 +12,7 @@ from typing import Final
 
 from droidpilot.virtual.faults.trouble import Trouble
 from droidpilot.virtual.shell.commands import COMMANDS
-from droidpilot.virtual.shell.job import Context
+from droidpilot.virtual.shell.job import MAX_OUTPUT, Context
 from droidpilot.virtual.shell.shell import Shell
 from droidpilot.virtual.shell.syntax import SyntaxProblem, parse
 from droidpilot.virtual.wire.streams import Stream, StreamClosed
@@ -122,6 +122,17 @@ class ShellService:
         else:
             await terminal.serve()
         await stream.write(_FRAME.pack(_EXIT, 1) + bytes([shell.status & 0xFF]))
+
+
+async def run_line(context: Context, line: str) -> tuple[int, bytes, bytes]:
+    """Run a line that nobody reads while it runs; return its exit code, its output and its errors."""
+    held = {1: bytearray(), 2: bytearray()}
+
+    async def emit(fd: int, data: bytes) -> None:
+        held[fd] += data[: max(0, MAX_OUTPUT - len(held[fd]))]
+
+    code = await Shell(context, COMMANDS, emit).run(line)
+    return code, bytes(held[1]), bytes(held[2])
 
 
 def reads_input(line: str) -> bool:
