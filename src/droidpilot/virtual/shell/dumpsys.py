@@ -12,8 +12,8 @@ from typing import Final
 
 from droidpilot.virtual.faults.trouble import cut_reply
 from droidpilot.virtual.phone import Phone
-from droidpilot.virtual.shell.commands_apps import process_id
 from droidpilot.virtual.shell.commands_device import DISPLAY_ID
+from droidpilot.virtual.shell.dumpsys_activity import NotTold, activity, app_record
 from droidpilot.virtual.shell.job import Job
 from droidpilot.virtual.ui.geometry import Rect
 
@@ -26,10 +26,6 @@ TYPES: Final = {
     "system": "SYSTEM_ALERT",
 }
 """What the window manager calls the kinds of windows. Source: WindowManager.LayoutParams."""
-
-
-class NotTold(Exception):
-    """Something of a known service that this phone does not tell; the command fails and says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +67,9 @@ def _focused(phone: Phone) -> _Line | None:
     return next((line for line in _lines(phone) if line.can_have_focus), None)
 
 
-def _app_record(phone: Phone) -> str:
-    """Return `package/activity` of the app in front, whatever stands over it."""
-    if phone.scene is not None:
-        return f"{phone.package}/{phone.activity}"
-    top = phone.tasks.top
-    return f"{top.package}/{top.activity}"
-
-
 def _window(phone: Phone, words: list[str]) -> str:
     phone.look()
-    focus, record = _focused(phone), _app_record(phone)
+    focus, record = _focused(phone), app_record(phone)
     locked, secure = str(phone.keyguard.is_showing).lower(), str(phone.keyguard.is_secure).lower()
     out = [] if words[:1] == ["policy"] else ["WINDOW MANAGER WINDOWS (dumpsys window windows)\n"]
     for number, line in enumerate(_lines(phone) if out else []):
@@ -112,53 +100,6 @@ def _window(phone: Phone, words: list[str]) -> str:
         f"    screenState={'SCREEN_STATE_ON' if phone.screen_on else 'SCREEN_STATE_OFF'}\n"
     )
     return "".join(out)
-
-
-def _activity(phone: Phone, words: list[str]) -> str:
-    phone.look()
-    record = _app_record(phone)
-    package = record.partition("/")[0]
-    if words[:1] == ["top"]:
-        pid = process_id(phone, package) or 0
-        return f"TASK {package} id=12 userId=0\n  ACTIVITY {record} a1b2c3d pid={pid}\n"
-    if words[:1] == ["services"]:
-        return "ACTIVITY MANAGER SERVICES (dumpsys activity services)\n  (nothing)\n"
-    if words[:1] == ["recents"]:
-        return _recents(phone)
-    if words[:1] == ["processes"]:
-        return _processes(phone)
-    if words[:1] not in ([], ["activities"], ["a"]):
-        raise NotTold(f"a virtual phone does not tell `dumpsys activity {words[0][:100]}`")
-    is_asleep = phone.scene is None and (phone.keyguard.is_showing or not phone.screen_on)
-    # Behind the lock screen nothing is resumed.
-    resumed = "null" if is_asleep else f"ActivityRecord{{a1b2c3d u0 {record} t12}}"
-    return (
-        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
-        f"  topResumedActivity={resumed}\n"
-        f"  mResumedActivity: {resumed}\n"
-        f"  mFocusedApp=ActivityRecord{{a1b2c3d u0 {record} t12}}\n"
-    )
-
-
-def _recents(phone: Phone) -> str:
-    tasks = [
-        f"  * Recent #{number}: Task{{{zlib.crc32(name.encode()) & 0xFFFFFFF:07x} #{12 + number} type=standard A="
-        f"{phone.packages[name].uid if name in phone.packages else 10_000}:{name} U=0 visible="
-        f"{str(name == phone.front).lower()}}}\n"
-        for number, name in enumerate(phone.tasks.recents)
-    ]
-    return "ACTIVITY MANAGER RECENT TASKS (dumpsys activity recents)\n" + "".join(tasks)
-
-
-def _processes(phone: Phone) -> str:
-    records = []
-    for name in sorted(phone.tasks):
-        pid, package = process_id(phone, name), phone.packages.get(name)
-        if pid is not None and package is not None:
-            user = f"u0a{package.uid - 10_000}"
-            hash = zlib.crc32(name.encode()) & 0xFFFFFFF
-            records.append(f"  *APP* UID {package.uid} ProcessRecord{{{hash:07x} {pid}:{name}/{user}}}\n")
-    return "ACTIVITY MANAGER RUNNING PROCESSES (dumpsys activity processes)\n" + "".join(records)
 
 
 def _input(phone: Phone, _: list[str]) -> str:
@@ -286,7 +227,7 @@ def _surface_flinger(_: Phone, __: list[str]) -> str:
 
 SERVICES: Final[dict[str, Callable[[Phone, list[str]], str]]] = {
     "window": _window,
-    "activity": _activity,
+    "activity": activity,
     "display": _display,
     "power": _power,
     "battery": _battery,
