@@ -6,6 +6,7 @@ another. There is no shell of the host behind this one. This file must never kno
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Mapping
 from typing import Final
@@ -18,8 +19,10 @@ from droidpilot.virtual.store import StoreFull
 __all__ = ["Context", "Shell"]
 MAX_WORDS_BYTES: Final = 1024 * 1024
 """Characters that the words of one command may have once they are put in full, or a variable may keep."""
-MAX_COMMANDS: Final = 20_000
+MAX_COMMANDS: Final = 4_000
 """Commands that one line may run, those of the lines in it counted too."""
+BREATH: Final = 50
+"""After so many commands others are let in."""
 MAX_DEPTH: Final = 8
 """So deep may `$(...)` and `sh -c` stand in one another."""
 NOT_FOUND: Final = 127
@@ -104,6 +107,8 @@ class Shell:
                 await self._emit(2, b"/system/bin/sh: one line ran too many commands\n")
                 self._status, self._is_over = 1, True
                 return
+            if self._ran[0] % BREATH == 0:
+                await asyncio.sleep(0)  # others have their turn, and a client that went away ends it
             job = await self._simple(simple, given, is_alone=len(pipeline) == 1)
             given = b""
             if job.err:
