@@ -62,8 +62,8 @@ class Rig:
 
 @contextmanager
 def attached_rig(adb_port: int, **options: Any) -> Iterator[Rig]:
-    """Run a phone without transitions, attached to the adb server, and clean up."""
-    with running_phone(transition_ms=0, **options) as vp:
+    """Run a phone, without transitions where none are asked for, attached to the adb server, and clean up."""
+    with running_phone(**{"transition_ms": 0, **options}) as vp:
         connect_tcp(AdbServer(adb_port), vp.serial, Deadline.after(SystemClock(), 10))
         made = Rig(vp, adb_port)
         try:

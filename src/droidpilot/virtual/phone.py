@@ -95,6 +95,8 @@ class Phone(Hosting):
     def _start_over(self) -> None:
         self.settings = Settings(on_change=self._settings_changed)
         self.files = Files(is_full=lambda: self.faults.is_set("storage-full"))
+        self.properties: dict[str, str] = {}
+        """System properties that were set while the phone ran."""
         self.wifi = Wifi(self.settings, networks_in_reach(self.random("wifi")))
         self.packages: dict[str, Package] = {p.name: p for p in installed_packages(self.random("packages"))}
         made: list[App] = [

@@ -36,6 +36,8 @@ class Caller:
     """Waits until something holds, at most so many ms; tells whether it does."""
     camera: Camera
     trouble: Trouble
+    run_line: Callable[[str], Awaitable[tuple[int, bytes, bytes]]] | None = None
+    """Runs a line in the phone's shell; gives the exit code, the output and the errors."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a gesture lasts: inputs come one after another."""
     configurator: dict[str, object] = field(default_factory=lambda: dict(CONFIGURATOR))

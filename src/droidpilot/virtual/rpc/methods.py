@@ -5,6 +5,7 @@ Source: the interface of u2.jar 0.4.1. This file must never know HTTP.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Final
 
@@ -18,6 +19,8 @@ from droidpilot.virtual.ui.hierarchy import DEFAULT_DEPTH
 from droidpilot.virtual.ui.keys import MAX_CODE, SERVER_NAMES
 
 MAX_WAIT_MS: Final = 120_000
+SHELL_MS: Final = 60_000
+TIMED_OUT: Final = 124
 ORIENTATIONS: Final = {"natural": 0, "n": 0, "left": 1, "l": 1, "upsidedown": 2, "u": 2, "right": 3, "r": 3}
 """Quarter turns by the names that the client and the server in the phone use."""
 
@@ -44,6 +47,23 @@ def _dump(caller: Caller, params: Params) -> object:
     is_compressed = caller.trouble.compresses(flag_at(params, 0, False) if params else None)
     text = caller.phone.dump(whole_at(params, 1, DEFAULT_DEPTH))
     return compressed(text) if is_compressed else text
+
+
+async def _shell(caller: Caller, params: Params) -> object:
+    """Run a line in the mini shell, for so many ms at most."""
+    line, at_most_ms = text_at(params, 0), whole_at(params, 1, SHELL_MS)
+    if caller.run_line is None or not 0 < at_most_ms <= MAX_WAIT_MS:
+        raise BadParams(f"a time is 1 to {MAX_WAIT_MS} ms")
+    try:
+        async with asyncio.timeout(at_most_ms / 1000):
+            code, out, errors = await caller.run_line(line)
+    except TimeoutError:
+        code, out, errors = TIMED_OUT, b"", b"timed out\n"
+    return {
+        "stdout": out.decode("utf-8", "replace"),
+        "stderr": errors.decode("utf-8", "replace"),
+        "returnCode": code,
+    }
 
 
 async def _screenshot(caller: Caller, params: Params) -> object:
@@ -235,6 +255,7 @@ METHODS: Final[dict[str, Method]] = {
     "getConfigurator": lambda caller, _: caller.configurator,
     "setConfigurator": _set_configurator,
     "launchApp": _launch,
+    "executeShellCommand": _shell,
     **OBJECT_METHODS,
 }
 

@@ -147,6 +147,8 @@ class InPhoneServer:
 
     async def _result(self, method: Method, params: list[object]) -> object:
         with self.caller.phone.lock:
+            # A method finds the phone as it is now, not as it was when somebody looked last.
+            self.caller.phone.advance()
             done = method(self.caller, params)
         return await done if inspect.isawaitable(done) else done
 

@@ -5,8 +5,6 @@ This file must never know a method.
 
 from __future__ import annotations
 
-import math
-
 from droidpilot.virtual.ui.geometry import Rect
 from droidpilot.virtual.ui.hierarchy import SeenNode
 
@@ -25,8 +23,9 @@ class Missing(Exception):
 def number_at(params: list[object], at: int) -> float:
     """Return a finite number, or raise BadParams."""
     value = params[at] if at < len(params) else None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:
         raise BadParams(f"parameter {at} must be a number")
+    # Compared as it is: a whole number may be too large to become a float.
     if abs(value) > MAX_COORDINATE:
         raise BadParams(f"parameter {at} is out of range")
     return value

@@ -14,7 +14,7 @@ from droidpilot.virtual.host import Viewer
 from droidpilot.virtual.phone import HOME, Phone
 from droidpilot.virtual.shell.commands_packages import component, pm
 from droidpilot.virtual.shell.commands_services import CMD_SERVICES
-from droidpilot.virtual.shell.shell import Command, Job
+from droidpilot.virtual.shell.job import Command, Job
 from droidpilot.virtual.store import ADB_KEYBOARD
 
 
@@ -33,6 +33,8 @@ async def _monkey(job: Job) -> int:
 def _launch(job: Job) -> int:
     words = job.args
     package = words[words.index("-p") + 1] if "-p" in words and words.index("-p") + 1 < len(words) else ""
+    if words[-1].isdecimal() and words[-1] != "1":
+        return job.fail("** Error: a virtual phone throws no random events: a count of 1 starts the app.", 251)
     if package == HOME or not job.phone.start(package):
         return job.fail("** No activities found to run, monkey aborted.", 252)
     job.say("Events injected: 1\n## Network stats: elapsed time=14ms (0ms mobile, 0ms wifi, 14ms not connected)")
@@ -43,7 +45,10 @@ async def _am(job: Job) -> int:
     verb = job.args[1] if len(job.args) > 1 else ""
     if verb in ("start", "start-activity"):
         async with job.context.trouble.call("start"):
-            return _am_start(job)
+            code = _am_start(job)
+        if "-W" in job.args and code == 0:
+            await job.context.pause(job.phone.transition_ms)
+        return code
     if verb in ("force-stop", "stop-app") and len(job.args) > 2:
         async with job.context.trouble.call("start"):
             job.phone.stop(job.args[-1])
@@ -88,10 +93,17 @@ def _am_start(job: Job) -> int:
     package, _, activity = name.partition("/")
     app = job.phone.apps.get(package)
     known = {_full(package, app.activity), app.first().activity} if app is not None else set()
+    was_front, was_running = job.phone.front == package, package in job.phone.tasks
     if _full(package, activity) not in known or not job.phone.start(package):
         job.say("Error type 3")
         job.say(f"Error: Activity class {{{name[:200]}}} does not exist.")
         return 1
+    if "-W" in words:
+        # What is in front already is brought there in no time; another one takes a transition at most.
+        took = 0 if was_front else job.phone.transition_ms
+        state = "HOT" if was_running else "COLD"
+        job.say(f"Status: ok\nLaunchState: {'UNKNOWN (0)' if was_front else state}\nActivity: {name[:200]}")
+        job.say(f"TotalTime: {took}\nWaitTime: {took}\nComplete")
     return 0
 
 

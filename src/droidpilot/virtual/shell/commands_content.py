@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from droidpilot.virtual.apps.packages import CALENDAR, CONTACTS
 from droidpilot.virtual.phone import Phone
+from droidpilot.virtual.shell.job import Job
 from droidpilot.virtual.shell.patterns import BadPattern, Pattern
-from droidpilot.virtual.shell.shell import Job
 from droidpilot.virtual.store import NAMESPACES
 
 Value = str | int | None

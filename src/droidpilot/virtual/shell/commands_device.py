@@ -1,4 +1,4 @@
-"""Commands about the phone itself: properties, display, settings, keyboard, inputs, the in-phone server.
+"""Commands about the phone itself: properties, display, settings, keyboard, pictures, the in-phone server.
 
 Texts and codes are those that Android 14 prints, as far as libraries look at them. This file must never know a view.
 """
@@ -8,62 +8,46 @@ from __future__ import annotations
 from typing import Final
 
 from droidpilot.virtual.faults import broken_dumps
-from droidpilot.virtual.phone import MODEL, RELEASES, SDK, Phone
-from droidpilot.virtual.registry import phone_id
+from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.rpc.compressing import compressed
 from droidpilot.virtual.scenes.port import DumpRefused
-from droidpilot.virtual.shell.commands_facts import told_properties
+from droidpilot.virtual.shell.commands_facts import properties, told_properties
+from droidpilot.virtual.shell.commands_input import run_input
 from droidpilot.virtual.shell.commands_log import logcat
 from droidpilot.virtual.shell.commands_services import nc, refuse_recording
-from droidpilot.virtual.shell.shell import Command, Job
-from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, NESTED_IME, File, StoreFull
+from droidpilot.virtual.shell.job import Command, Job
+from droidpilot.virtual.store import ADB_KEYBOARD, LATIN_IME, NAMESPACES, NESTED_IME, StoreFull
 from droidpilot.virtual.ui.hierarchy import DEFAULT_DEPTH
-from droidpilot.virtual.ui.keys import key_code
 
-MAX_SWIPE_MS = 60_000
 DENIED = (
     "Exception occurred while executing 'put':\njava.lang.SecurityException: Permission denial: writing to settings "
     "requires:android.permission.WRITE_SECURE_SETTINGS"
 )
-SWIPE_MS = 300
-SOURCES = frozenset({"touchscreen", "keyboard", "mouse", "stylus", "touchpad", "trackball", "dpad", "gamepad"})
-MOTIONS = {"DOWN": 0, "UP": 1, "MOVE": 2}
-KEY_UP, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_CENTER = 19, 20, 21, 22, 23
-COMBINATIONS = {("113", "50"): 279, ("114", "50"): 279, ("57", "61"): 187, ("58", "61"): 187}
-"""Keys held together that mean what one key means: Ctrl+V is paste, Alt+Tab the recent apps."""
+MAX_PROPERTY = 91
+"""Characters of a property's value. Source: PROP_VALUE_MAX."""
 DISPLAY_ID = "4619827259835644672"
 """What SurfaceFlinger calls the only display."""
 
 
-def properties(seed: int, sdk: int = SDK) -> dict[str, str]:
-    """Return the system properties that `getprop` knows."""
-    return {
-        "ro.serialno": phone_id(seed),
-        "ro.build.version.sdk": str(sdk),
-        "ro.build.version.release": RELEASES[sdk],
-        "ro.product.brand": "droidpilot",
-        "ro.product.manufacturer": "droidpilot",
-        "ro.product.model": MODEL,
-        "ro.product.name": "virtual_phone",
-        "ro.product.device": "virtual",
-        "ro.product.cpu.abi": "x86_64",
-        "ro.product.locale": "en-US",
-        "persist.sys.locale": "en-US",
-        "ro.build.type": "user",
-        "ro.debuggable": "0",
-        "ro.kernel.qemu": "0",
-        "sys.boot_completed": "1",
-        "dev.bootcomplete": "1",
-    }
-
-
 def _getprop(job: Job) -> int:
-    known = properties(job.phone.seed, job.phone.sdk) | told_properties(job.phone)
+    known = properties(job.phone.seed, job.phone.sdk) | told_properties(job.phone) | job.phone.properties
     if len(job.args) == 1:
         for name, value in sorted(known.items()):
             job.say(f"[{name}]: [{value}]")
     else:
         job.say(known.get(job.args[1], job.args[2] if len(job.args) > 2 else ""))
+    return 0
+
+
+def _setprop(job: Job) -> int:
+    """Set one of the properties that a shell user may set. Source: `property_contexts` of Android 14."""
+    if len(job.args) != 3:
+        return job.fail("usage: setprop NAME VALUE")
+    name, value = job.args[1:]
+    kept = job.phone.properties
+    if not name.startswith(("debug.", "log.tag.")) or len(name) > 200 or len(value) > MAX_PROPERTY or len(kept) > 500:
+        return job.fail(f"setprop: failed to set property '{name[:200]}' to '{value[:100]}'")
+    kept[name] = value
     return 0
 
 
@@ -85,10 +69,29 @@ def _wm(job: Job) -> int:
                     job.say(f"Override density: {display.density_override}")
             elif verb == "density":
                 display.set_density(None if value == "reset" else int(value))
+            elif verb == "user-rotation":
+                return _user_rotation(job, job.args[2:])
             else:
                 return job.fail("usage: wm size [reset|WxH] | wm density [reset|DPI]", 255)
     except ValueError:
         return job.fail(f"Error: bad {verb} {value[:40]}", 255)
+    return 0
+
+
+def _user_rotation(job: Job, words: list[str]) -> int:
+    settings = job.phone.settings
+    if not words:
+        is_free = settings.is_on("system", "accelerometer_rotation")
+        job.say("free" if is_free else f"lock {settings.get('system', 'user_rotation') or '0'}")
+    elif words[0] == "free" and len(words) == 1:
+        settings.put("system", "accelerometer_rotation", "1", source="shell")
+    elif words[0] == "lock" and words[1:] in ([], ["0"], ["1"], ["2"], ["3"]):
+        settings.put("system", "accelerometer_rotation", "0", source="shell")
+        settings.put(
+            "system", "user_rotation", words[1] if words[1:] else str(job.phone.display.rotation), source="shell"
+        )
+    else:
+        return job.fail("usage: wm user-rotation [free|lock [0..3]]", 255)
     return 0
 
 
@@ -174,56 +177,6 @@ def _ime(job: Job) -> int:
     return 0
 
 
-async def _input(job: Job) -> int:
-    async with job.context.trouble.call("input") as met, job.context.turn:
-        if "inject-denied" in met:
-            return job.fail(
-                "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission", 255
-            )
-        return 0 if "tap-lost" in met else await _inject(job)
-
-
-async def _inject(job: Job) -> int:
-    words = job.args[1:]
-    if words[:1] == ["-d"]:
-        words = words[2:]
-    if words and words[0] in SOURCES:
-        words = words[1:]
-    verb, rest = (words[0], words[1:]) if words else ("", [])
-    touch = job.context.touch
-    took = 0
-    try:
-        if verb == "tap" and len(rest) == 2:
-            took = touch.tap(float(rest[0]), float(rest[1]))
-        elif verb in ("swipe", "draganddrop") and len(rest) in (4, 5):
-            x1, y1, x2, y2 = (float(word) for word in rest[:4])
-            lasts_ms = min(MAX_SWIPE_MS, int(rest[4])) if len(rest) == 5 else SWIPE_MS
-            kind = "swipe" if verb == "swipe" else "drag"
-            took = touch.swipe([(x1, y1), (x2, y2)], lasts_ms, kind=kind)
-        elif verb == "text" and rest:
-            touch.type_text(" ".join(rest).replace("%s", " "))
-        elif verb == "keyevent" and rest:
-            for name in rest:
-                if not name.startswith("--"):
-                    touch.key(key_code(name), is_long="--longpress" in rest)
-        elif verb == "keycombination" and len(rest) in (2, 4):
-            codes = [str(key_code(name)) for name in (rest[2:] if rest[0] == "-t" else rest)]
-            touch.key(COMBINATIONS.get((codes[0], codes[1]), int(codes[1])))
-        elif verb == "press" and not rest:
-            touch.key(KEY_CENTER)
-        elif verb == "roll" and len(rest) == 2:
-            dx, dy = float(rest[0]), float(rest[1])
-            touch.key((KEY_RIGHT if dx > 0 else KEY_LEFT) if abs(dx) >= abs(dy) else (KEY_DOWN if dy > 0 else KEY_UP))
-        elif verb == "motionevent" and len(rest) == 3 and rest[0].upper() in MOTIONS:
-            touch.finger(MOTIONS[rest[0].upper()], float(rest[1]), float(rest[2]))
-        else:
-            return job.fail("Error: Invalid arguments for command: " + " ".join(words)[:200], 255)
-    except ValueError as problem:
-        return job.fail(f"Error: {problem}", 255)
-    await job.context.pause(took)
-    return 0
-
-
 async def _uiautomator(job: Job) -> int:
     if job.args[1:2] != ["dump"]:
         return job.fail("uiautomator: this phone can only dump", 255)
@@ -249,7 +202,7 @@ def _dump_to(job: Job, path: str, failure: str) -> int:
             data = compressed(data.decode("utf-8", "replace")).encode("utf-8")
         if failure:
             data = broken_dumps.spoil(failure, data.decode("utf-8", "replace")).encode("utf-8")
-        job.phone.files.write(path, File(data, 0o100660, job.phone.wall_s()))
+        job.put(path, data, mode=0o100660)
     except DumpRefused as refused:
         # As on real phones: the line alone, exit code 0 and no file.
         job.say(refused.line)
@@ -286,7 +239,7 @@ async def _picture_to(job: Job, paths: list[str], failure: str) -> int:
         job.write(png)
         return 0
     try:
-        job.phone.files.write(paths[0], File(png, 0o100644, job.phone.wall_s()))
+        job.put(paths[0], png)
     except StoreFull as full:
         return job.fail(f"Error opening file: {paths[0][:200]} ({full})")
     return 0
@@ -332,12 +285,13 @@ DEVICE_COMMANDS: Final[dict[str, Command]] = {
     "getprop": _getprop,
     "ifconfig": _ip,
     "ime": _ime,
-    "input": _input,
+    "input": run_input,
     "ip": _ip,
     "logcat": logcat,
     "nc": nc,
     "screencap": _screencap,
     "screenrecord": refuse_recording,
+    "setprop": _setprop,
     "settings": _settings,
     "svc": _svc,
     "uiautomator": _uiautomator,

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Final, get_args
 
 from droidpilot.virtual.logbook import Buffer, LogLine
+from droidpilot.virtual.shell.job import Job
 from droidpilot.virtual.shell.patterns import BadPattern, Pattern
-from droidpilot.virtual.shell.shell import Job
 
 POLL_S: Final = 0.05
 LEVELS: Final = "VDIWEFS"
@@ -45,6 +45,8 @@ class Wanted:
     ends: bool = False
     clears: bool = False
     silent: bool = False
+    tells: str = ""
+    """What is told of the buffers in place of their lines: `g` their sizes, `S` how much is in them."""
     count: int | None = None
     most: int | None = None
     pid: int | None = None
@@ -89,7 +91,9 @@ def read_words(words: list[str]) -> Wanted:
             wanted.clears = True
         elif name == "-s":
             wanted.silent = True
-        elif name not in ("-D", "-L", "-B", "-S", "-g"):
+        elif name in ("-g", "-S", "--buffer-size", "--statistics"):
+            wanted.tells = "S" if name in ("-S", "--statistics") else "g"
+        elif name not in ("-D", "-L"):
             raise BadLogcat(f"Unknown option '{word[:100]}'")
     return wanted
 
@@ -150,6 +154,9 @@ async def logcat(job: Job) -> int:
             return 0
         job.phone.advance()
         seen, kept = logbook.count, list(logbook.lines)
+    if wanted.tells:
+        _tell(job, wanted, kept)
+        return 0
     began = job.phone.wall_s() - job.phone.now_ms() / 1000
     told = [line for line in kept if wanted.takes(line)]
     if wanted.count is not None:
@@ -170,6 +177,25 @@ async def logcat(job: Job) -> int:
         if data:
             await job.emit(1, data)
     return 0
+
+
+def _tell(job: Job, wanted: Wanted, kept: list[LogLine]) -> None:
+    """Say how large the buffers are, or how much stands in them."""
+    names = sorted(wanted.buffers, key=BUFFERS.index)
+    sizes = {name: [len(line.text.encode()) for line in kept if line.buffer == name] for name in names}
+    if wanted.tells == "g":
+        for name in names:
+            used = -(-sum(sizes[name]) // 1024)
+            job.say(
+                f"{name}: ring buffer is 256 KiB ({used} KiB consumed, 256 KiB readable), "
+                "max entry is 5120 B, max payload is 4068 B"
+            )
+        return
+    columns = [*names, "Total"]
+    figures = [f"{sum(sizes[name])}/{len(sizes[name])}" for name in names]
+    figures.append(f"{sum(map(sum, sizes.values()))}/{sum(map(len, sizes.values()))}")
+    job.say("size/num" + "".join(f"{name:>16}" for name in columns))
+    job.say("Now     " + "".join(f"{figure:>16}" for figure in figures))
 
 
 class _Writer:

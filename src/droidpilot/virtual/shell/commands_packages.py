@@ -11,10 +11,19 @@ from typing import Final
 from droidpilot.virtual.apps.packages import Package
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.shell.apk import Manifest, NoApk, read_manifest
-from droidpilot.virtual.shell.shell import Job
+from droidpilot.virtual.shell.job import Job
 
 KEYBOARD: Final = "com.github.uiautomator"
 FIRST_UID: Final = 10_500
+PERMISSIONS: Final = tuple(
+    f"android.permission.{name}"
+    for name in (
+        *("ACCESS_COARSE_LOCATION", "ACCESS_FINE_LOCATION", "ACCESS_NETWORK_STATE", "BLUETOOTH_CONNECT", "CALL_PHONE"),
+        *("CAMERA", "INTERNET", "POST_NOTIFICATIONS", "READ_CALENDAR", "READ_CONTACTS", "READ_MEDIA_IMAGES"),
+        *("READ_SMS", "RECORD_AUDIO", "SEND_SMS", "VIBRATE", "WRITE_CALENDAR", "WRITE_CONTACTS"),
+    )
+)
+"""Permissions that a list names beside those that apps hold."""
 _FILE_NAME: Final = re.compile(r"([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)\.apk")
 
 
@@ -40,6 +49,12 @@ def _names(words: list[str]) -> list[str]:
 def _list(job: Job, words: list[str]) -> int:
     names = _names(words)
     if names[:1] == ["permissions"]:
+        job.say("All Permissions:\n")
+        for name in sorted({*PERMISSIONS, *(name for kept in job.phone.permissions.granted.values() for name in kept)}):
+            job.say(f"permission:{name}")
+        return 0
+    if names[:1] == ["users"]:
+        job.say("Users:\n\tUserInfo{0:Owner:4c13} running")
         return 0
     if names[:1] != ["packages"]:
         return job.fail(f"Error: unknown list type '{' '.join(names[:1])[:100]}'", 255)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from droidpilot.virtual.shell.shell import Command, Job
+from droidpilot.virtual.shell.job import Command, Job
 
 READ_S: Final = 5.0
 """So long `nc` waits for the other end where no `-w` says otherwise."""

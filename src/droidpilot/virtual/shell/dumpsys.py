@@ -12,9 +12,9 @@ from typing import Final
 
 from droidpilot.virtual.faults.trouble import cut_reply
 from droidpilot.virtual.phone import Phone
-from droidpilot.virtual.shell.commands_apps import process_id
 from droidpilot.virtual.shell.commands_device import DISPLAY_ID
-from droidpilot.virtual.shell.shell import Job
+from droidpilot.virtual.shell.dumpsys_activity import NotTold, activity, app_record
+from droidpilot.virtual.shell.job import Job
 from droidpilot.virtual.ui.geometry import Rect
 
 TYPES: Final = {
@@ -67,17 +67,9 @@ def _focused(phone: Phone) -> _Line | None:
     return next((line for line in _lines(phone) if line.can_have_focus), None)
 
 
-def _app_record(phone: Phone) -> str:
-    """Return `package/activity` of the app in front, whatever stands over it."""
-    if phone.scene is not None:
-        return f"{phone.package}/{phone.activity}"
-    top = phone.tasks.top
-    return f"{top.package}/{top.activity}"
-
-
 def _window(phone: Phone, words: list[str]) -> str:
     phone.look()
-    focus, record = _focused(phone), _app_record(phone)
+    focus, record = _focused(phone), app_record(phone)
     locked, secure = str(phone.keyguard.is_showing).lower(), str(phone.keyguard.is_secure).lower()
     out = [] if words[:1] == ["policy"] else ["WINDOW MANAGER WINDOWS (dumpsys window windows)\n"]
     for number, line in enumerate(_lines(phone) if out else []):
@@ -125,23 +117,14 @@ def _window(phone: Phone, words: list[str]) -> str:
     return "".join(out)
 
 
-def _activity(phone: Phone, words: list[str]) -> str:
-    phone.look()
-    record = _app_record(phone)
-    package = record.partition("/")[0]
-    if words[:1] == ["top"]:
-        pid = process_id(phone, package) or 0
-        return f"TASK {package} id=12 userId=0\n  ACTIVITY {record} a1b2c3d pid={pid}\n"
-    is_asleep = phone.scene is None and (phone.keyguard.is_showing or not phone.screen_on)
-    # Behind the lock screen nothing is resumed.
-    resumed = "null" if is_asleep else f"ActivityRecord{{a1b2c3d u0 {record} t12}}"
+def _input(phone: Phone, _: list[str]) -> str:
+    """Say how the touch screen lies, as tools for streams read it."""
+    screen, rotation = phone.display.rect, phone.display.rotation
     return (
-        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
-        f"  topResumedActivity={resumed}\n"
-        f"  mResumedActivity: {resumed}\n"
-        f"  mFocusedApp=ActivityRecord{{a1b2c3d u0 {record} t12}}\n"
-        "  KeyguardController:\n"
-        f"    KeyguardShowing={str(phone.keyguard.is_showing).lower()} AodShowing=false KeyguardGoingAway=false\n"
+        "INPUT MANAGER (dumpsys input)\n"
+        "  Device 1: virtual-touchscreen\n"
+        f"    SurfaceWidth: {screen.width}px\n    SurfaceHeight: {screen.height}px\n"
+        f"    SurfaceOrientation: {rotation}\n"
     )
 
 
@@ -259,11 +242,12 @@ def _surface_flinger(_: Phone, __: list[str]) -> str:
 
 SERVICES: Final[dict[str, Callable[[Phone, list[str]], str]]] = {
     "window": _window,
-    "activity": _activity,
+    "activity": activity,
     "display": _display,
     "power": _power,
     "battery": _battery,
     "package": _package,
+    "input": _input,
     "input_method": _input_method,
     "wifi": _wifi,
     "SurfaceFlinger": _surface_flinger,
@@ -285,6 +269,9 @@ def _dumpsys(job: Job) -> int:
     service = SERVICES.get(words[0]) if words else None
     if service is None:
         return job.fail(f"Can't find service: {' '.join(words[:1])[:100]}", 0)
-    with job.phone.lock:
-        job.out += service(job.phone, words[1:]).encode("utf-8", "replace")
+    try:
+        with job.phone.lock:
+            job.out += service(job.phone, words[1:]).encode("utf-8", "replace")
+    except NotTold as problem:
+        return job.fail(str(problem))
     return 0

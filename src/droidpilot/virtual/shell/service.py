@@ -12,7 +12,8 @@ from typing import Final
 
 from droidpilot.virtual.faults.trouble import Trouble
 from droidpilot.virtual.shell.commands import COMMANDS
-from droidpilot.virtual.shell.shell import Context, Shell
+from droidpilot.virtual.shell.job import MAX_OUTPUT, Context
+from droidpilot.virtual.shell.shell import Shell
 from droidpilot.virtual.shell.syntax import SyntaxProblem, parse
 from droidpilot.virtual.wire.streams import Stream, StreamClosed
 from droidpilot.virtual.wire.terminal import Terminal
@@ -21,10 +22,16 @@ MAX_STDIN: Final = 64 * 1024 * 1024
 MAX_FRAME: Final = 64 * 1024
 _FRAME: Final = struct.Struct("<BI")
 _STDIN, _STDOUT, _STDERR, _EXIT, _CLOSE_STDIN = range(5)
-_FILTERS: Final = frozenset({"cat", "grep", "head", "md5sum", "nc", "sort", "tail", "tee", "wc"})
+_FILTERS: Final = frozenset(
+    {
+        *("base64", "cat", "cut", "egrep", "fgrep", "grep", "head", "md5sum", "nc", "sh", "sha1sum", "sha256sum"),
+        *("sort", "tail", "tee", "tr", "uniq", "wc"),
+    }
+)
 """Commands that read the input where they are given no file."""
-_PLAIN_WORDS: Final = {"grep": 1, "tee": 9, "nc": 9}
+_PLAIN_WORDS: Final = {"egrep": 1, "fgrep": 1, "grep": 1, "tee": 9, "nc": 9, "tr": 9}
 """How many words of theirs name no file to read; 0 for the others."""
+_TAKE_WORD: Final = ("-b", "-c", "-d", "-f")
 
 
 class ShellService:
@@ -117,6 +124,17 @@ class ShellService:
         await stream.write(_FRAME.pack(_EXIT, 1) + bytes([shell.status & 0xFF]))
 
 
+async def run_line(context: Context, line: str) -> tuple[int, bytes, bytes]:
+    """Run a line that nobody reads while it runs; return its exit code, its output and its errors."""
+    held = {1: bytearray(), 2: bytearray()}
+
+    async def emit(fd: int, data: bytes) -> None:
+        held[fd] += data[: max(0, MAX_OUTPUT - len(held[fd]))]
+
+    code = await Shell(context, COMMANDS, emit).run(line)
+    return code, bytes(held[1]), bytes(held[2])
+
+
 def reads_input(line: str) -> bool:
     """Tell whether a command of the line reads what the client sends; others must not wait for it."""
     try:
@@ -128,8 +146,15 @@ def reads_input(line: str) -> bool:
         words = ["".join(part.text for part in word) for word in first.words]
         while words[:1] in (["exec"], ["command"], ["toybox"]):
             words = words[1:]
-        if not words or words[0] not in _FILTERS or any(sign == "<" for sign, _ in first.redirects):
+        if not words or words[0] not in _FILTERS or any(to.fd == 0 for to in first.redirects):
             continue
+        if words[:2] == ["sh", "-c"]:
+            if reads_input(" ".join(words[2:3])):
+                return True
+            continue
+        if words[0] == "cut":
+            # What follows these options is no file.
+            words = [word for before, word in zip(["", *words], words, strict=False) if before not in _TAKE_WORD]
         files = [word for word in words[1:] if not (word.startswith("-") or word.isdecimal())]
         if len(files) <= _PLAIN_WORDS.get(words[0], 0):
             return True

@@ -6,6 +6,7 @@ Source for ids: SystemUI of Android 14. This file must never know an app.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final, Literal
 
 from droidpilot.virtual.schedule import Schedule
@@ -37,6 +38,7 @@ class Keyguard:
         self.wrong = 0
         """How many wrong PINs were given since it was opened last."""
         self._pin = ""
+        self._is_ticking = False
         self._entry = TextField("pinEntry", is_password=True, refuses_set_text=True)
         self._screen = Window(PACKAGE, NAME, "Lock screen", "keyguard", self._lock_body, kind="keyguard")
         self._bouncer = Window(PACKAGE, NAME, "PIN", "bouncer", self._pin_body, kind="keyguard")
@@ -73,11 +75,17 @@ class Keyguard:
         """Stand before everything, where there is a lock at all."""
         self.is_showing = self.kind != "none"
         self._leave_bouncer()
+        if not self._is_ticking:
+            self._tick()
 
     def started(self) -> None:
         """Stand before everything, as after a start of the phone, whatever was chosen."""
+        # Nothing that waited for its time before the start still does.
+        self._is_ticking = False
         self.lock()
         self.is_showing = True
+        if not self._is_ticking:
+            self._tick()
 
     def open(self) -> None:
         """Go away, as after the right PIN."""
@@ -105,7 +113,7 @@ class Keyguard:
 
     def _lock_body(self) -> View:
         column = View("android.widget.LinearLayout", f"{PACKAGE}:id/notification_panel", height=FILL)
-        clock = label("12:00", id=f"{PACKAGE}:id/lockscreen_clock_view", size=160, pad=(66, 200, 66, 20))
+        clock = label(self._time(), id=f"{PACKAGE}:id/lockscreen_clock_view", size=160, pad=(66, 200, 66, 20))
         listed = View(
             "android.view.ViewGroup", f"{PACKAGE}:id/notification_stack_scroller", weight=1, pad=(30, 40, 30, 0)
         )
@@ -122,6 +130,19 @@ class Keyguard:
         )
         column.children = [clock, listed, hint]
         return column
+
+    def _time(self) -> str:
+        """Return the time of day. Where the same inputs are to make the same dumps at any hour, it is always noon."""
+        if self._schedule.transition_ms <= 0:
+            return "12:00"
+        return datetime.fromtimestamp(self._schedule.wall_s(), UTC).strftime("%H:%M")
+
+    def _tick(self) -> None:
+        """Show the next minute when it comes, as long as the lock screen stands."""
+        self._is_ticking = self.is_showing and self._schedule.transition_ms > 0
+        if self._is_ticking:
+            left_s = 60 - self._schedule.wall_s() % 60
+            self._schedule.after(left_s * 1000, self._tick)
 
     def _pin_body(self) -> View:
         said = f"Wrong PIN. {self.wrong} so far." if self.wrong else "Enter your PIN"

@@ -15,8 +15,8 @@ from droidpilot.virtual.faults.trouble import Trouble
 from droidpilot.virtual.phone import Phone
 from droidpilot.virtual.rpc.caller import Caller
 from droidpilot.virtual.rpc.server import InPhoneServer
-from droidpilot.virtual.shell.service import ShellService
-from droidpilot.virtual.shell.shell import Context
+from droidpilot.virtual.shell.job import Context
+from droidpilot.virtual.shell.service import ShellService, run_line
 from droidpilot.virtual.touch import Touch
 from droidpilot.virtual.wire.http import serve_http
 from droidpilot.virtual.wire.streams import Stream
@@ -71,6 +71,7 @@ class Services:
         server = InPhoneServer(Caller(phone, touch, pause, poll, Camera(phone), trouble))
         made = cls(phone, touch, server, set(), trouble, Tunnels())
         server.on_stop = made._hang_up
+        server.caller.run_line = lambda line: run_line(made._context(), line)
         return made
 
     def open(self, name: str) -> Service | None:
