@@ -15,8 +15,9 @@ from tests.screens.dump_writer import El, write
 from tests.screens.screen_maker import own, screen_of
 
 from droidpilot.core.errors import ScreenUnreadable
-from droidpilot.screens.render import frame, neutral, render, screen_json
-from droidpilot.screens.screen import Health
+from droidpilot.screens.parse import parse_hierarchy
+from droidpilot.screens.render import body, frame, neutral, render, screen_json
+from droidpilot.screens.screen import Health, make_screen
 
 
 def lines(*children: El) -> list[str]:
@@ -359,3 +360,20 @@ def test_a_huge_list_is_read_and_written_fast() -> None:
     text = render(screen_of(data))
     assert text.count("\n") == 232
     assert time.process_time() - started < 1
+
+
+def test_a_screen_whose_lines_change_their_package_all_the_time_keeps_to_the_limit() -> None:
+    rows = "".join(
+        f'<node text="row {number}" class="a.T" package="com.example.package{number % 2}.of.some.length" '
+        f'bounds="[0,{number * 20}][1080,{number * 20 + 20}]" clickable="true" />'
+        for number in range(400)
+    )
+    dump = (
+        f'<hierarchy rotation="0"><node class="a.V" package="com.x" bounds="[0,0][1080,8000]">{rows}</node></hierarchy>'
+    )
+    hierarchy = parse_hierarchy(dump.encode())
+    screen = make_screen(
+        number=1, hierarchy=hierarchy, foreground_package="com.x", activity=None, width=1080, height=8000, rotation=0
+    )
+    text = body(screen, limit_bytes=4_000).text
+    assert "[com.example.package1.of.some.length]" in text and len(text.encode()) < 4_400

@@ -67,7 +67,7 @@ def body(screen: Screen, *, limit_bytes: int | None = None, from_ref: int | None
     """
     lines = lines_of(screen)
     start = 0 if from_ref is None else _line_of(lines, from_ref)
-    end = len(lines) if limit_bytes is None else _cut(lines, start, limit_bytes)
+    end = len(lines) if limit_bytes is None else _cut(lines, start, limit_bytes, screen.package or "")
     left_off = len(lines) - end
     next_ref = lines[end].ref if left_off else None
     cut = ""
@@ -100,11 +100,16 @@ def _line_of(lines: tuple[Line, ...], ref: int) -> int:
     return found
 
 
-def _cut(lines: tuple[Line, ...], start: int, limit_bytes: int) -> int:
+def _cut(lines: tuple[Line, ...], start: int, limit_bytes: int, package: str) -> int:
     """Return the end of the lines that fit; where possible in front of a line that has a ref."""
     used = 0
     for place in range(start, len(lines)):
-        used += len(lines[place].text.encode()) + 1
+        line = lines[place]
+        used += len(line.text.encode()) + 1
+        if line.package != package:
+            # Where the package changes, a line of its own says so.
+            package = line.package
+            used += len(safe_package(package).encode()) + len("[]\n")
         if used > limit_bytes and place > start:
             return next((at for at in range(place, start, -1) if lines[at].ref is not None), place)
     return len(lines)
