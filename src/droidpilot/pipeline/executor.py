@@ -18,7 +18,6 @@ from droidpilot.core.errors import (
     DeviceError,
     Interrupted,
     ScreenUnreadable,
-    Sent,
     TargetError,
     ToolError,
     TranscriptError,
@@ -29,12 +28,12 @@ from droidpilot.core.stop import Stop
 from droidpilot.core.text import shorten, shorten_marked
 from droidpilot.device.driver import Driver
 from droidpilot.device.keyboard import AdbKeyboard
-from droidpilot.pipeline.answers import Answered, device_trouble, is_gone
+from droidpilot.pipeline.aftermath import Aftermath
+from droidpilot.pipeline.answers import Answered, device_trouble
 from droidpilot.pipeline.approval import ApprovalGate
 from droidpilot.pipeline.budget import Budget
 from droidpilot.pipeline.case import Case, Gate, read_labels
 from droidpilot.pipeline.fitness import unfit
-from droidpilot.pipeline.late import finding_of
 from droidpilot.pipeline.observer import Observer, Why
 from droidpilot.pipeline.pictures import Pictures
 from droidpilot.pipeline.presence import Presence, Taken
@@ -43,7 +42,7 @@ from droidpilot.pipeline.signals import signals_of
 from droidpilot.pipeline.telling import Teller
 from droidpilot.screens.screen import Screen
 from droidpilot.tools.picture import Screenshot
-from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Finding, Phone, ReadsBack, Registry, Scene, validate
+from droidpilot.tools.registry import CALL_TIMEOUT_S, Done, Phone, Registry, Scene, validate
 
 #: Characters of a result that go back to the asker, screens apart (T29).
 RESULT_CHARS = 12_000
@@ -51,10 +50,6 @@ RESULT_CHARS = 12_000
 _STATES = frozenset({"locked", "screen_off", "state_unknown", "foreign_tree", "screen_taken"})
 #: How many settled looks somebody else at the phone is given to come to rest.
 _PAUSES = 3
-#: What is said of a write that changed nothing (B35).
-UNCHANGED = "No change was seen: do not repeat it, look for another way."
-#: The same of the key back: an app made for Android 16 is not given it any more. Source: Android 16 behaviour changes.
-BACK_UNHEARD = "No change was seen: the app did not react to back. Do not repeat it, look for a button on the screen."
 #: Characters of a result that stand in the transcript's line; the rest is an artifact.
 RECORD_CHARS = 2_000
 
@@ -93,6 +88,7 @@ class Executor:
         self._keyboard = keyboard
         self._is_lock_allowed = is_lock_allowed
         self._presence = Presence(clock, observer.pace)
+        self._aftermath = Aftermath(observer, self._presence, teller, approval, clock, stop)
 
     # -- for runners
 
@@ -348,13 +344,15 @@ class Executor:
         try:
             done = tool.run(case.arguments, aim, phone)
         except DeviceError as error:
-            return self._run_failed(case, error, before, deadline, sent=error.sent if is_write else "no")
+            if not is_write or error.sent == "no":
+                return device_trouble(error)
+            return self._aftermath.of_failure(case, error, before, deadline)
         except ToolError as error:
             if is_write:
                 raise
             return Answered(Status.LOGIC, f"{error}.", error.code)
         if is_write:
-            return self._look_after(case, done, before, deadline)
+            return self._aftermath.of_done(case, done, before, deadline)
         return self._read_done(case, done)
 
     def _read_done(self, case: Case, done: Done) -> Answered:
@@ -378,76 +376,6 @@ class Executor:
         if hidden := next(filter(None, told), ""):
             return Answered(Status.REFUSED, hidden, "hidden")
         return Answered(Status.OK, done.text, value=done.value, image=image, ends=done.ends)
-
-    def _look_after(self, case: Case, done: Done, before: Screen | None, deadline: Deadline) -> Answered:
-        try:
-            after = self._observer.settled("after_write", deadline, before=before)
-        except DeviceError as error:
-            ends = "device" if is_gone(error) else ""
-            text = f"Done, but the screen could not be read afterwards: {error}."
-            unread = "unreadable" if isinstance(case.tool, ReadsBack) else ""
-            return Answered(Status.OK, text, error.code, ends=ends, sent="yes", read_back=unread)
-        except Interrupted:
-            return Answered(Status.OK, "Done; stopped before the look after it.", ends="stopped", sent="yes")
-        finding, after = self._found(case, after, deadline)
-        is_changed = before is None or self._observer.is_changed(before, after)
-        self._presence.account(after, has_result=is_changed)
-        text = "Done." if is_changed else f"Done. {BACK_UNHEARD if _is_back(case) else UNCHANGED}"
-        status, code = Status.OK, ""
-        if finding is not None and finding.is_failure:
-            # The phone took it, and it is not what was asked for: doing it again is no use before somebody looked.
-            status, code, text = Status.LOGIC, f"text_{finding.name}", "Typed, but not as asked for."
-        told = [text, done.text, self._words(finding, after)]
-        if not after.health.is_settled:
-            told.append("The screen is still moving.")
-        text = f"{' '.join(filter(None, told))}\n{self._teller.news(after)}".rstrip()
-        name = finding.name if finding is not None else ""
-        return Answered(status, text, code, screen=after.number, sent="yes", read_back=name)
-
-    def _found(self, case: Case, after: Screen, deadline: Deadline) -> tuple[Finding | None, Screen]:
-        return finding_of(
-            case,
-            after,
-            look=lambda: self._observer.glance("after_write", deadline, anew=True),
-            clock=self._clock,
-            deadline=deadline,
-            stop=self._stop,
-        )
-
-    def _words(self, finding: Finding | None, after: Screen) -> str:
-        """Return what a finding says; of a screen that must not be told, only its name."""
-        if finding is None or not finding.words:
-            return ""
-        return f"Read back: {finding.name}." if self._teller.hidden(after) else finding.words
-
-    def _run_failed(
-        self, case: Case, error: DeviceError, before: Screen | None, deadline: Deadline, *, sent: Sent
-    ) -> Answered:
-        if sent == "no":
-            return device_trouble(error)
-        self._approval.note_unknown(case)
-        text = f"{error}. It may have happened: look for its effect, and do not simply repeat it."
-        try:
-            after = self._observer.settled("after_write", deadline, before=before)
-        except DeviceError as again:
-            ends = "device" if is_gone(again) or is_gone(error) else ""
-            return Answered(Status.UNKNOWN, text, error.code, ends=ends, sent="unknown")
-        except Interrupted:
-            return Answered(Status.UNKNOWN, text, error.code, ends="stopped", sent="unknown")
-        finding, after = self._found(case, after, deadline)
-        if self._has_happened(case, before, after):
-            self._approval.note_resolved(case)
-            case.is_resolved = True
-            text = f"Done. {error.message}, but the screen shows that it happened.\n{self._teller.news(after)}"
-            name = finding.name if finding is not None else ""
-            return Answered(Status.OK, text, screen=after.number, sent="yes", read_back=name)
-        return Answered(
-            Status.UNKNOWN, f"{text}\n{self._teller.news(after)}", error.code, screen=after.number, sent="unknown"
-        )
-
-    def _has_happened(self, case: Case, before: Screen | None, after: Screen) -> bool:
-        assert case.tool is not None and case.aim is not None
-        return before is not None and case.tool.look_after(case.arguments, case.aim, before, after) is True
 
     def _with_screen(self, case: Case, answer: Answered, why: Why) -> Answered:
         """Add the screen as it is now; an answer stands without it where the phone cannot be read."""
@@ -505,10 +433,6 @@ class Executor:
         self._desk.log(traceback.format_exc())
         text = f"droidpilot itself failed ({where}); the traceback is in the session's log."
         return Answered(Status.FATAL, text, "internal", ends="internal")
-
-
-def _is_back(case: Case) -> bool:
-    return case.call.tool == "press" and getattr(case.arguments, "key", None) == "back"
 
 
 def _taken_line(case: Case, taken: Taken) -> ScreenTaken:
