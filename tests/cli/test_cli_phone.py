@@ -308,6 +308,7 @@ def servers_of(home: Path) -> list[int]:
                 environment = (entry / "environ").read_bytes()
             except OSError:
                 continue
-            if words[0].endswith(b"adb") and str(home).encode() in environment:
+            # Not a program that is asked for its version, nor a copy of ours that is about to become another one.
+            if words[0].endswith(b"adb") and b"nodaemon" in words and str(home).encode() in environment:
                 found.append(int(entry.name))
     return found

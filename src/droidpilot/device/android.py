@@ -323,9 +323,9 @@ class AndroidDriver:
                 )
             return answer.text
 
-        return self._read(attempt, deadline, by_shell=True)
+        return self._read(attempt, deadline, by_command=True)
 
-    def _read(self, attempt: Callable[[], T], deadline: Deadline, *, by_shell: bool = False) -> T:
+    def _read(self, attempt: Callable[[], T], deadline: Deadline, *, by_command: bool = False) -> T:
         """Try a read until it works, its deadline is over, or trying again is no use."""
         outage: Outage | None = None
         tries = 0
@@ -333,7 +333,7 @@ class AndroidDriver:
         while True:
             try:
                 is_reading = False
-                self._line.before_read(deadline, by_shell=by_shell or self._proves_itself)
+                self._line.before_read(deadline, by_command=by_command or self._proves_itself)
                 if is_restart_due:
                     # What was gone before it was asked may have gone with the line; a look that ended it is its death.
                     self.deaths += has_broken

@@ -119,10 +119,10 @@ class Lifeline:
         """Begin to wait for the phone, at the first error of a read."""
         return Outage(self, deadline.sooner(self._keep.patience_s), self._clock)
 
-    def before_read(self, deadline: Deadline, *, by_shell: bool = False) -> None:
+    def before_read(self, deadline: Deadline, *, by_command: bool = False) -> None:
         """See that what is read comes from the same phone: where no stream of ours proves it, it is asked who it is.
 
-        `by_shell`: what is read proves by itself where it comes from, as every command of a pinned link does.
+        `by_command`: what is read proves by itself where it comes from, as every command of a pinned link does.
 
         Raises:
             DeviceError: it is another one, or it cannot be asked.
@@ -133,7 +133,7 @@ class Lifeline:
             return
         if self._link.has_streams:
             self.verify(deadline.sooner(_ATTEMPT_S))
-        elif not by_shell:
+        elif not by_command:
             # Somebody else's helper: it answers at a port, as that of any other phone would.
             self._link.shell(("true",), deadline.sooner(_ATTEMPT_S))
 
