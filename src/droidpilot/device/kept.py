@@ -152,7 +152,7 @@ class ChangeList:
                 preserve_lock_file=True,
             ):
                 yield
-        except (OSError, NotImplementedError, Timeout) as error:
+        except (OSError, NotImplementedError, Timeout) as error:  # the second: filelock finds no locks in this folder
             raise UsageError(
                 f"what is changed on the phone cannot be written down in {self._path.parent}: {error}",
                 hint="set DROIDPILOT_HOME to a folder on a local disk that you may write, with room on it",

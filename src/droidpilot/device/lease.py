@@ -140,6 +140,7 @@ def forget_lease(home: Path, serial: str) -> None:
     """Remove the lock of a phone that will not come back, a virtual one that has ended, unless somebody holds it."""
     folder = home / FOLDER
     path = folder / f"{file_name(serial)}.lock"
+    # The last is how filelock says that there are no locks here; then nobody holds one that could be removed.
     with contextlib.suppress(OSError, Timeout, NotImplementedError):
         if path.exists():
             # A lock that is removed while another process opens it could be held twice: the door keeps them apart.

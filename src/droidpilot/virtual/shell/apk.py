@@ -48,7 +48,7 @@ def read_manifest(data: bytes) -> Manifest:
             return _manifest(archive.read(entry))
     except (zipfile.BadZipFile, KeyError, struct.error, IndexError, ValueError, RuntimeError, OSError) as error:
         raise NoApk(f"{type(error).__name__}: {error}") from error
-    except (NotImplementedError, EOFError) as error:
+    except (NotImplementedError, EOFError) as error:  # zipfile: a compression that it does not know, a cut archive
         raise NoApk("the archive cannot be read") from error
 
 
